@@ -53,7 +53,7 @@ func showDeadlock(env *command.Env) error {
 		return command.ErrViolated
 	}
 	env.Progress.Phase("making one of %s small", command.Plural(sweep.Violated, "violation"))
-	small, err := hunt.Minimize(env.Context, sweep.Violations[0].First)
+	small, _, err := hunt.Minimize(env.Context, sweep.Violations[0].First)
 	if err == nil {
 		err = env.Context.Err() // after an interrupt it may not be the smallest
 	}

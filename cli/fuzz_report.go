@@ -116,8 +116,8 @@ func reportGoals(env *command.Env, j report.Hunt) {
 // smallFinding is a finding made small.
 type smallFinding struct {
 	hunt.Finding
-	unfinished bool             // an interrupt came before it was as small as possible
-	unsteady   *hunt.Divergence // nil if all runs have the same outcome
+	large    string           // why it may not be as small as possible; "" if it is
+	unsteady *hunt.Divergence // nil if all runs have the same outcome
 	// With --unsteady: the number of more runs that show it, and of all more runs.
 	shown, runs int
 }
@@ -135,19 +135,24 @@ func asFound(env *command.Env, findings []hunt.Finding) []*smallFinding {
 	return found
 }
 
-// makeSmall makes findings small.
+// makeSmall makes findings small. It first says on stderr what was found: that may take longer than
+// the hunt, and a process that is ended meanwhile prints nothing more.
 func makeSmall(env *command.Env, findings []hunt.Finding) ([]*smallFinding, error) {
 	var small []*smallFinding
+	for _, f := range findings {
+		env.Progress.Clear()
+		fmt.Fprintf(env.Errors, "%s: scenario %d: %s: %s; making it small\n", env.Name, f.Runs,
+			f.Property(), f.Summary())
+	}
 	for i, f := range findings {
 		env.Progress.Phase("making finding %d of %d small", i+1, len(findings))
-		o, err := hunt.Minimize(env.Context, f.Outcome)
+		o, finished, err := hunt.Minimize(env.Context, f.Outcome)
 		if err != nil {
 			return nil, err
 		}
 		f.Outcome = o
 		small = append(small,
-			&smallFinding{Finding: f, unfinished: env.Context.Err() != nil,
-				unsteady: unsteadiness(o)})
+			&smallFinding{Finding: f, large: whyLarge(env, finished), unsteady: unsteadiness(o)})
 	}
 	return small, nil
 }
@@ -166,9 +171,9 @@ func unsteadiness(o *scenario.Outcome) *hunt.Divergence {
 func (c *fuzzCommand) show(a *app, f *smallFinding) (report.Finding, error) {
 	found := report.Finding{Strategy: f.Strategy, Runs: f.Runs, Violation: report.Violation{
 		Property: f.Property(), Bug: f.Bug, Points: 1, Minimal: show.OutcomeOf(f.Outcome),
-		Maker: f.Maker(), Unfinished: f.unfinished, Unsteady: f.unsteady != nil,
+		Maker: f.Maker(), Unfinished: f.large != "", Unsteady: f.unsteady != nil,
 	}}
-	about := whyLarge(f.unfinished)
+	about := f.large
 	if c.Unsteady {
 		found.Shown, found.Unsteady = &f.shown, f.shown < f.runs
 		about = fmt.Sprintf(", not made small, shown by %d of %d more runs", f.shown, f.runs)

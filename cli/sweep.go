@@ -199,21 +199,21 @@ func sweepLine(s scenario.Scenario, sweep *hunt.Sweep) string {
 // scenario, which it saves.
 func (c *sweepCommand) show(a *app, v hunt.Violation) (report.Violation, error) {
 	a.Progress.Phase("making the violation of %s small", v.Property)
-	small, err := hunt.Minimize(a.Context, v.First)
+	small, finished, err := hunt.Minimize(a.Context, v.First)
 	if err != nil {
 		return report.Violation{}, err
 	}
 	found := report.Violation{
 		Property: small.Property(), Bug: v.Bug, First: &v.Number, Points: len(v.Faults),
 		Minimal: show.OutcomeOf(small),
-		Maker:   small.Maker(), Unfinished: a.Context.Err() != nil,
+		Maker:   small.Maker(), Unfinished: !finished,
 	}
 	unsteady := unsteadiness(small)
 	found.Unsteady = unsteady != nil
 	if !c.JSON {
 		which := "the smallest scenario"
 		if found.Unfinished {
-			which = "a scenario" + whyLarge(true)
+			which = "a scenario" + whyLarge(a.Env, false)
 		}
 		a.Printf("\n%s is violated at %s (%s); %s:\n\n%s",
 			found.Property, command.Plural(found.Points, "point"), kindsOf(v.Faults), which,
@@ -222,12 +222,15 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (report.Violation, error) 
 	return found, findings{a.Env, c.Save, c.HTML, c.JSON}.keep(&found, small, unsteady)
 }
 
-// whyLarge is a text about a scenario that may not be as small as possible.
-func whyLarge(unfinished bool) string {
-	if unfinished {
+// whyLarge is a text about a scenario that may not be as small as possible, "" for one that is.
+func whyLarge(env *command.Env, finished bool) string {
+	switch {
+	case finished:
+		return ""
+	case env.Context.Err() != nil:
 		return " (not made smaller: interrupted)"
 	}
-	return ""
+	return " (perhaps not the smallest: the search for it was cut off)"
 }
 
 // kindsOf is a text with the kinds of faults, each once.

@@ -36,6 +36,9 @@ type TB interface {
 // judge with verdicts of its own, such as an invariant. On a running ensemble,
 // which plays few scenarios, it only logs the goals that no run has reached.
 //
+// At an interrupt, a termination, and shortly before the time limit of the test binary (-timeout)
+// it fails, and says how many of how many scenarios it has played.
+//
 // While it plays, up to 64 MB more garbage gathers than else; see Memory above.
 func Test(t TB, w scenario.Workload) {
 	t.Helper()
@@ -61,8 +64,10 @@ func Test(t TB, w scenario.Workload) {
 	if s.On == nil {
 		trySaved(t, w) // they are of simulations
 	}
-	sweep := runSweep(t, s)
-	found := runHunt(t, s, sweep)
+	ctx, stop := ending(t)
+	defer stop()
+	sweep := runSweep(ctx, t, s)
+	found := runHunt(ctx, t, s, sweep)
 	if flagShard == (hunt.Part{}) { // another shard may reach the others
 		checkGoals(t, s, sweep, found)
 	}
@@ -91,11 +96,10 @@ func runTask(t TB, w scenario.Workload) bool {
 }
 
 // runSweep tries every single fault. It fails with the first violation unless that is minor.
-func runSweep(t TB, s scenario.Scenario) *hunt.Sweep {
+func runSweep(ctx context.Context, t TB, s scenario.Scenario) *hunt.Sweep {
 	t.Helper()
-	ctx := context.Background()
 	sweep, err := hunt.FirstOfSweep(ctx, s, flagShard)
-	if err != nil {
+	if sweep == nil || err != nil && ctx.Err() == nil {
 		t.Fatalf("zksim: sweep: %v", err)
 	}
 	if len(sweep.Violations) > 0 {
@@ -103,6 +107,8 @@ func runSweep(t TB, s scenario.Scenario) *hunt.Sweep {
 			!hunt.Minor(first.Property()) {
 			fail(ctx, t, first)
 		}
+	} else if err != nil {
+		t.Fatalf("%s", endedEarly(ctx, s, sweep, &hunt.Found{}))
 	} else if err := sweep.CheckJudged(); err != nil {
 		t.Fatalf("zksim: %v", err)
 	}
@@ -111,16 +117,17 @@ func runSweep(t TB, s scenario.Scenario) *hunt.Sweep {
 
 // runHunt lets all strategies search. It fails with the first violation, or with a minor one of the
 // sweep.
-func runHunt(t TB, s scenario.Scenario, sweep *hunt.Sweep) *hunt.Found {
+func runHunt(
+	ctx context.Context, t TB, s scenario.Scenario, sweep *hunt.Sweep,
+) *hunt.Found {
 	t.Helper()
-	ctx := context.Background()
 	found, err := hunt.Hunt{
 		Workload: s.Workload, Script: s.Script, Seed: s.Seed, On: s.On, Runs: flaggedRuns(),
 		Part: flagShard, Unit: unitOf(t.Name()),
 		CheckDeterminism: s.On == nil,
 	}.Run(ctx)
 	switch {
-	case err != nil:
+	case err != nil && ctx.Err() == nil:
 		t.Fatalf("zksim: %v", err)
 	case len(sweep.Violations) > 0 && (found.First() == nil ||
 		hunt.Minor(found.First().Property())):
@@ -129,6 +136,8 @@ func runHunt(t TB, s scenario.Scenario, sweep *hunt.Sweep) *hunt.Found {
 		fail(ctx, t, found.First(), found.Divergences...)
 	case len(found.Divergences) > 0:
 		t.Fatalf("zksim: %s", diverged(t, found.Divergences[0]))
+	case err != nil:
+		t.Fatalf("%s", endedEarly(ctx, s, sweep, found))
 	}
 	return found
 }
@@ -188,11 +197,18 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Dive
 		t.Fatalf("%s\nzksim: not made small; %d of %d more runs show it", show.Story(o),
 			shown, runs)
 	}
-	small, err := hunt.Minimize(ctx, o)
+	small, finished, err := hunt.Minimize(ctx, o)
 	if err != nil {
 		t.Fatalf("zksim: %v\n\n%s", err, o.Story())
 	}
 	story := show.Story(small)
+	switch {
+	case finished:
+	case ctx.Err() != nil:
+		story += fmt.Sprintf("\nzksim: not made smaller: %v\n", context.Cause(ctx))
+	default:
+		story += "\nzksim: perhaps not the smallest scenario: the search for it was cut off\n"
+	}
 	if small.Result.Frozen != "" {
 		story += "\nthe goroutines when it was given up:\n\n" +
 			busyStacks(small.Result.Frozen) + "\n"

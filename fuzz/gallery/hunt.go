@@ -81,7 +81,7 @@ func (e Exhibit) isShownBy(o *scenario.Outcome) bool {
 func (h *Hunted) Shrink(ctx context.Context) (err error) {
 	if h.Found() {
 		start := time.Now()
-		h.Minimal, err = hunt.Minimize(ctx, h.Minimal)
+		h.Minimal, _, err = hunt.Minimize(ctx, h.Minimal)
 		h.Shrinking = time.Since(start)
 	}
 	if err == nil {

@@ -8,3 +8,6 @@ func (h Hunt) WithLegs(runs int) Hunt {
 	h.legRuns = runs
 	return h
 }
+
+// MinimizeWithin is Minimize with so many tries at most.
+var MinimizeWithin = minimize

@@ -119,7 +119,7 @@ func TestMinimizeStopsWhenATryFreezes(t *testing.T) {
 	o := run(t,
 		scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
 			Plan: plan(t, "delay 1s client=b request=1", "drop-reply client=a request=1")})
-	small, err := hunt.Minimize(t.Context(), o)
+	small, _, err := hunt.Minimize(t.Context(), o)
 	if err != nil || small.Property() != scenario.InvariantProperty || times.Load() == 0 ||
 		times.Load() > mostAtOnce {
 		t.Errorf("got %v, error %v, %d spin; want what was found before the first of few", small,
@@ -152,7 +152,7 @@ func TestMinimizeNeverLengthensAFault(t *testing.T) {
 		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 7,
 		Plan: plan(t, "stall 10ms client=a request=2"),
 	})
-	small, err := hunt.Minimize(t.Context(), o)
+	small, _, err := hunt.Minimize(t.Context(), o)
 	check.OK(t, err)
 	if got := small.Scenario.Plan; len(got) != 1 || got[0].For != least {
 		t.Errorf("got %v; want a stall of %v", got, least)

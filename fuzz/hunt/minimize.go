@@ -16,19 +16,30 @@ import (
 // It first looks for the smallest scenario of all that shows the bug, in a fixed order. So one
 // bug mostly ends as one scenario, however it was found. If there is no such simple scenario, it
 // makes the given one smaller, step by step. It is deterministic, and runs on all cores. A scenario
-// that cannot be played or judged does not count. When ctx is done it returns the smallest scenario
-// so far.
+// that cannot be played or judged does not count. When ctx is done, or after 4,000 tries, it
+// returns the smallest scenario so far, and that the search is not finished.
 //
 // A run with code that spins without end, a deadlock, or goroutines without number stays as it is,
 // and the search ends at the first try with such code: each further try would leave more of it
 // running. A run on a running ensemble stays as it is, too: no two are alike.
-func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, error) {
-	m := &minimizer{ctx: ctx, best: o, bug: o}
+func Minimize(
+	ctx context.Context, o *scenario.Outcome,
+) (small *scenario.Outcome, finished bool, err error) {
+	return minimize(ctx, o, mostTries)
+}
+
+// mostTries bounds the search. A finding mostly takes some hundred tries.
+const mostTries = 4000
+
+func minimize(
+	ctx context.Context, o *scenario.Outcome, most int,
+) (small *scenario.Outcome, finished bool, err error) {
+	m := &minimizer{ctx: ctx, best: o, bug: o, left: most}
 	if o.Property() == "" {
-		return nil, fmt.Errorf("minimize: nothing is violated")
+		return nil, false, fmt.Errorf("minimize: nothing is violated")
 	}
 	if froze(o) || o.Scenario.On != nil {
-		return o, nil
+		return o, true, nil
 	}
 	if !m.fromScratch() {
 		m.shrink()
@@ -40,7 +51,7 @@ func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, erro
 		m.shortenDuration(i)
 	}
 	m.nameOperations()
-	return m.best, nil
+	return m.best, ctx.Err() == nil && m.left > 0, nil
 }
 
 type minimizer struct {
@@ -48,11 +59,14 @@ type minimizer struct {
 	best   *scenario.Outcome
 	bug    *scenario.Outcome // as it was found
 	kept   int               // steps that were an improvement
+	left   int               // candidates that it may try
 	frozen bool              // a try froze
 }
 
 // done reports whether the search is over.
-func (m *minimizer) done() bool { return m.ctx.Err() != nil || m.frozen }
+func (m *minimizer) done() bool {
+	return m.ctx.Err() != nil || m.frozen || m.left == 0
+}
 
 // try runs a candidate and keeps it if it shows the same bug.
 func (m *minimizer) try(s scenario.Scenario) bool { return m.first([]scenario.Scenario{s}) }
@@ -63,6 +77,7 @@ func (m *minimizer) first(candidates []scenario.Scenario) bool {
 	if m.done() {
 		return false
 	}
+	candidates = candidates[:min(len(candidates), m.left)]
 	outcomes := make([]*scenario.Outcome, len(candidates)) // of those that show the bug, or froze
 	parallel(m.ctx, len(candidates), 0, func(i int) (goOn bool) {
 		o := m.play(candidates[i])
@@ -73,10 +88,14 @@ func (m *minimizer) first(candidates []scenario.Scenario) bool {
 		return true
 	})
 	i := slices.IndexFunc(outcomes, func(o *scenario.Outcome) bool { return o != nil })
-	m.frozen = i >= 0 && froze(outcomes[i])
-	if i < 0 || m.done() {
+	if m.frozen = i >= 0 && froze(outcomes[i]); m.frozen {
 		return false
 	}
+	if i < 0 {
+		m.left -= len(candidates)
+		return false
+	}
+	m.left -= i + 1
 	m.best = outcomes[i]
 	m.kept++
 	return true

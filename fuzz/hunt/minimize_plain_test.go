@@ -49,7 +49,7 @@ func touches(wrong func(e scenario.Evidence) (bool, error)) scenario.Workload {
 func minimized(t *testing.T, s scenario.Scenario) scenario.Scenario {
 	t.Helper()
 	o := run(t, s)
-	small, err := hunt.Minimize(t.Context(), o)
+	small, _, err := hunt.Minimize(t.Context(), o)
 	check.OK(t, err)
 	return small.Scenario
 }

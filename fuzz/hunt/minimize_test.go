@@ -49,7 +49,7 @@ func TestMinimizeGivesOneSmallPlan(t *testing.T) {
 					continue // the noise came in between
 				}
 				tried++
-				small, err := hunt.Minimize(t.Context(), o)
+				small, _, err := hunt.Minimize(t.Context(), o)
 				check.OK(t, err)
 				checkSmallest(t, o, small, c.want)
 			}
@@ -81,7 +81,7 @@ func TestMinimizeKeepsNeededClients(t *testing.T) {
 	s := scenario.Scenario{Workload: blindLocks(),
 		Script: scenario.Script{Clients: 5, Rounds: 3}, Seed: 99,
 		Plan: plan(t, "cut client=e request=3", "delay 1s client=d request=1")}
-	small, err := hunt.Minimize(t.Context(), run(t, s))
+	small, _, err := hunt.Minimize(t.Context(), run(t, s))
 	check.OK(t, err)
 	if got := small.Scenario; got.Script != (scenario.Script{Clients: 2, Rounds: 1}) ||
 		len(got.Plan) != 0 {
@@ -89,11 +89,27 @@ func TestMinimizeKeepsNeededClients(t *testing.T) {
 	}
 }
 
+// TestMinimizeSaysThatItWasCutOff gives it some of the tries that it needs.
+func TestMinimizeSaysThatItWasCutOff(t *testing.T) {
+	o := run(t, scenario.Scenario{Workload: blindLocks(),
+		Script: scenario.Script{Clients: 5, Rounds: 3}, Seed: 99,
+		Plan: plan(t, "cut client=e request=3", "delay 1s client=d request=1")})
+	for _, c := range []struct {
+		tries    int
+		finished bool
+	}{{1, false}, {150, false}, {1000, true}} {
+		small, finished, err := hunt.MinimizeWithin(t.Context(), o, c.tries)
+		check.OK(t, err)
+		check.Equal(t, finished, c.finished, "finished within %d tries", c.tries)
+		check.Equal(t, hunt.Alike(small, o), true, "the same bug")
+	}
+}
+
 func TestMinimizeRefusesWhatIsNotViolated(t *testing.T) {
 	o := run(t, scenario.Scenario{
 		Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 	})
-	if _, err := hunt.Minimize(t.Context(), o); err == nil {
+	if _, _, err := hunt.Minimize(t.Context(), o); err == nil {
 		t.Error("no error")
 	}
 }
@@ -104,7 +120,7 @@ func TestMinimizeLeavesWhatFroze(t *testing.T) {
 		Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
 	})
 	o.Result.Frozen, o.Result.Spins = "goroutine 7 [running]", true
-	if small, err := hunt.Minimize(t.Context(), o); small != o || err != nil {
+	if small, _, err := hunt.Minimize(t.Context(), o); small != o || err != nil {
 		t.Errorf("got %v, error %v; want what was given", small, err)
 	}
 }

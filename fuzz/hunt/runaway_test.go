@@ -44,7 +44,7 @@ func TestRunawaysEnd(t *testing.T) {
 		Workload: w.Named("stubborn"), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
 		Plan: plan(t, "drop-reply client=b op=create request=1", "delay 1s client=a request=1"),
 	})
-	small, err := hunt.Minimize(t.Context(), o)
+	small, _, err := hunt.Minimize(t.Context(), o)
 	check.OK(t, err)
 	const want = ` gets no further: it has sent 1\d000 requests since step \d+ without a pause, ` +
 		`in a cycle of 1: create /lock$`

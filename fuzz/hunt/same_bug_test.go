@@ -152,7 +152,7 @@ func TestMinimizeKeepsTheBug(t *testing.T) {
 		t.Fatalf("%d findings; want several ways to hang", len(found.Findings))
 	}
 	for _, f := range found.Findings {
-		small, err := hunt.Minimize(t.Context(), f.Outcome)
+		small, _, err := hunt.Minimize(t.Context(), f.Outcome)
 		check.OK(t, err)
 		if !hunt.Alike(small, f.Outcome) {
 			t.Errorf("made another bug of\n%s\n%s", f.Summary(), small.Summary())
@@ -221,7 +221,7 @@ func TestOrphansOfTwoPlacesAreTwoFindings(t *testing.T) {
 	}
 
 	for _, o := range []*scenario.Outcome{one, two} {
-		small, err := hunt.Minimize(t.Context(), o)
+		small, _, err := hunt.Minimize(t.Context(), o)
 		check.OK(t, err)
 		if small.Maker() != o.Maker() {
 			t.Errorf("made %q of %q", small.Maker(), o.Maker())

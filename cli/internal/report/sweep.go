@@ -37,7 +37,8 @@ type Violation struct {
 	Minimal show.Outcome `json:"minimal"`
 	// Maker is the place in the code that made the znode to blame.
 	Maker string `json:"maker,omitempty"`
-	// Unfinished says that an interrupt came before Minimal was as small as possible.
+	// Unfinished says that Minimal may not be as small as possible: the search for it was
+	// interrupted or cut off.
 	Unfinished bool `json:"unfinished,omitempty"`
 	// Unsteady says that not each run of Minimal violates Property.
 	Unsteady bool   `json:"unsteady,omitempty"`

@@ -1,0 +1,51 @@
+package fuzz
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+var errTimeLimit = errors.New("the time limit of the test binary (-timeout) is near")
+
+// ending is a context that ends at an interrupt or a termination, and shortly before the time limit
+// of the test binary. So a test can say how far it got, and leaves no note of a scenario under way.
+// A second interrupt ends the process.
+func ending(t TB) (ctx context.Context, stop func()) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, release := signal.NotifyContext(context.Background(), signals...)
+	context.AfterFunc(ctx, release)
+	limited, ok := t.(interface{ Deadline() (time.Time, bool) })
+	if !ok {
+		return ctx, release
+	}
+	at, ok := limited.Deadline()
+	if !ok {
+		return ctx, release
+	}
+	margin := min(5*time.Second, time.Until(at)/10)
+	limit, cancel := context.WithDeadlineCause(ctx, at.Add(-margin), errTimeLimit)
+	return limit, func() { cancel(); release() }
+}
+
+// endedEarly is the failure of a test that was ended before it was done.
+func endedEarly(
+	ctx context.Context, s scenario.Scenario, sweep *hunt.Sweep, found *hunt.Found,
+) string {
+	text := fmt.Sprintf("zksim: not tried to its end: %v; no violation until then in ",
+		context.Cause(ctx))
+	if s.On == nil {
+		text += fmt.Sprintf("%d of %d fault points and ", sweep.Points, sweep.Total)
+	}
+	return text + fmt.Sprintf("%d of %d other scenarios", found.Runs, flaggedRuns())
+}
