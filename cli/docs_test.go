@@ -154,7 +154,7 @@ func TestTreeFileOfThePageLoads(t *testing.T) {
 func TestLinesAboutReplaysWorkInTheirOrder(t *testing.T) {
 	_, text, _ := strings.Cut(readPage(t, "../docs/command.md"), "## Replay and diff\n\n")
 	lines, _, _ := strings.Cut(text, "\n\n")
-	script := "! exec sh lines.sh\n! stderr .\nstdout 'then they differ'\nexists found.html\n" +
+	script := "! exec sh lines.sh\nstderr 'making it small$'\nstdout 'then they differ'\nexists found.html\n" +
 		"-- lines.sh --\n" + lines + "\n"
 	file := filepath.Join(t.TempDir(), "page.txtar")
 	check.OK(t, os.WriteFile(file, []byte(script), 0o666))

@@ -42,6 +42,9 @@ func (c *fuzzCommand) reportOf(a *app, w scenario.Workload, h hunted) report.Hun
 		j.Goals = append(j.Goals, report.Goal{Goal: goal, Reached: h.Reached[goal]})
 	}
 	j.NeverCalled = h.NeverCalled()
+	for _, f := range h.Others {
+		j.Others = append(j.Others, f.Line())
+	}
 	return j
 }
 
@@ -69,6 +72,9 @@ func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (report.Hunt
 		}
 		j.Findings = append(j.Findings, shown)
 	}
+	if !c.JSON && len(j.Others) > 0 {
+		a.Printf("\nalso seen, in the scenarios after that:\n  %s\n", strings.Join(j.Others, "\n  "))
+	}
 	if !c.JSON && c.knewAll(h) {
 		a.Printf(
 			"\nthe corpus has what ended this hunt: to go on, raise --findings above %d\n",
@@ -76,6 +82,15 @@ func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (report.Hunt
 		)
 	}
 	return j, c.reportDivergences(a, h.Found, &j)
+}
+
+// moreAfter is the number of scenarios to play after the finding that ends a hunt: a tenth of all,
+// or some if only the time bounds it.
+func moreAfter(runs int) int {
+	if runs == 0 {
+		return 100
+	}
+	return runs / 10
 }
 
 // knewAll reports whether the violations of the corpus alone ended a hunt. The same command would
@@ -141,8 +156,7 @@ func makeSmall(env *command.Env, findings []hunt.Finding) ([]*smallFinding, erro
 	var small []*smallFinding
 	for _, f := range findings {
 		env.Progress.Clear()
-		fmt.Fprintf(env.Errors, "%s: scenario %d: %s: %s; making it small\n", env.Name, f.Runs,
-			f.Property(), f.Summary())
+		fmt.Fprintf(env.Errors, "%s: found %s; making it small\n", env.Name, f.Line())
 	}
 	for i, f := range findings {
 		env.Progress.Phase("making finding %d of %d small", i+1, len(findings))

@@ -48,7 +48,7 @@ func TestFrozenRunsAreNotRepeated(t *testing.T) {
 	o.Result.Frozen = "goroutine 7 [running]:\nmylock.spin()\n\t/src/mylock.go:7 +0x1\n\n" +
 		"goroutine 8 [select (durable)]:\nzk.loop()\n\t/zk/conn.go:8 +0x1"
 	o.Result.Spins = true
-	text := failure(func(tb TB) { fail(t.Context(), tb, o) })
+	text := failure(func(tb TB) { fail(t.Context(), tb, o, nil) })
 	if plays.Load() != 1 {
 		t.Errorf("played %d times", plays.Load())
 	}

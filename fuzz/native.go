@@ -64,7 +64,7 @@ func inputsOf(f *testing.F, calm scenario.Scenario) hunt.Inputs {
 	case err != nil:
 		f.Fatalf("zksim: %v", err)
 	case base.Status() == linearizability.Violated:
-		fail(context.Background(), f, base)
+		fail(context.Background(), f, base, nil)
 	}
 	inputs, err := hunt.NewInputs(base)
 	if err != nil {
@@ -96,7 +96,7 @@ func tryInputs(f *testing.F, inputs hunt.Inputs) {
 			t.Fatalf("%s is violated again: %s", o.Property(), o.Summary())
 		}
 		told = append(told, o)
-		fail(context.Background(), namedTB{t, target}, o)
+		fail(context.Background(), namedTB{t, target}, o, nil)
 	})
 }
 

@@ -105,7 +105,7 @@ func runSweep(ctx context.Context, t TB, s scenario.Scenario) *hunt.Sweep {
 	if len(sweep.Violations) > 0 {
 		if first := sweep.Violations[0].First; first == sweep.Base ||
 			!hunt.Minor(first.Property()) {
-			fail(ctx, t, first)
+			fail(ctx, t, first, nil)
 		}
 	} else if err != nil {
 		t.Fatalf("%s", endedEarly(ctx, s, sweep, &hunt.Found{}))
@@ -114,6 +114,9 @@ func runSweep(ctx context.Context, t TB, s scenario.Scenario) *hunt.Sweep {
 	}
 	return sweep
 }
+
+// moreShare is the share of a hunt's scenarios that are played after its finding: a tenth.
+const moreShare = 10
 
 // runHunt lets all strategies search. It fails with the first violation, or with a minor one of the
 // sweep.
@@ -124,16 +127,16 @@ func runHunt(
 	found, err := hunt.Hunt{
 		Workload: s.Workload, Script: s.Script, Seed: s.Seed, On: s.On, Runs: flaggedRuns(),
 		Part: flagShard, Unit: unitOf(t.Name()),
-		CheckDeterminism: s.On == nil,
+		More: flaggedRuns() / moreShare, CheckDeterminism: s.On == nil,
 	}.Run(ctx)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		t.Fatalf("zksim: %v", err)
 	case len(sweep.Violations) > 0 && (found.First() == nil ||
 		hunt.Minor(found.First().Property())):
-		fail(ctx, t, sweep.Violations[0].First, found.Divergences...)
+		fail(ctx, t, sweep.Violations[0].First, found)
 	case found.First() != nil:
-		fail(ctx, t, found.First(), found.Divergences...)
+		fail(ctx, t, found.First(), found)
 	case len(found.Divergences) > 0:
 		t.Fatalf("zksim: %s", diverged(t, found.Divergences[0]))
 	case err != nil:
@@ -188,9 +191,9 @@ func checkGoals(t TB, s scenario.Scenario, sweep *hunt.Sweep, found *hunt.Found)
 	report("zksim: the %s reached in none of %d runs", goals, 1+sweep.Points+found.Runs)
 }
 
-// fail makes the violation small, saves it and fails with its story. It also names scenarios that
-// diverge.
-func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Divergence) {
+// fail makes the violation small, saves it and fails with its story. It also names what else the
+// hunt has found, if there was one.
+func fail(ctx context.Context, t TB, o *scenario.Outcome, found *hunt.Found) {
 	t.Helper()
 	if *flagUnsteady {
 		shown, runs := hunt.Shows(o)
@@ -217,8 +220,17 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Dive
 		t.Fatalf("%s\nzksim: %s is violated, but not each time: %s",
 			story, small.Property(), diverged(t, hunt.DivergenceOf(small, differing)))
 	}
-	if len(diverging) > 0 {
-		story += "\nzksim: besides, in another scenario: " + diverged(t, diverging[0]) + "\n"
+	if found != nil {
+		for _, other := range found.Others {
+			story += "\nzksim: also seen: " + other.Line()
+		}
+		if len(found.Others) > 0 {
+			story += "\n"
+		}
+		if len(found.Divergences) > 0 {
+			story += "\nzksim: besides, in another scenario: " +
+				diverged(t, found.Divergences[0]) + "\n"
+		}
 	}
 	t.Fatalf("%s\n%s", story, saveFailure(t, small))
 }

@@ -62,6 +62,9 @@ type Hunt struct {
 	// Findings is the number of different findings after which the hunt ends; 0 means one. Without
 	// Properties and Counts, findings that are [Minor] do not end it.
 	Findings int
+	// More is the number of scenarios to play after the finding that ends the hunt, within Runs and
+	// For: a lesser violation may have hidden a worse one. It changes nothing but [Found.Others].
+	More int
 	// CheckDeterminism runs every scenario twice and compares the traces.
 	CheckDeterminism bool
 	// Workers is the number of scenarios that run at a time. 0 means GOMAXPROCS, or on an ensemble,
@@ -99,6 +102,8 @@ type Found struct {
 	// Findings are the violations in the order in which they were found, but with those that are
 	// [Minor] last. Violations that are [Alike] count as one.
 	Findings []Finding
+	// Others are violations of the More scenarios, unlike the Findings and each other.
+	Others []Finding
 	// Reached counts the scenarios in which each goal was reached.
 	Reached map[string]int
 	// Optional counts the scenarios in which each optional method of the object was called.
@@ -125,6 +130,11 @@ type Finding struct {
 	Runs int
 	// Bug is a text that is equal for violations that are [Alike].
 	Bug string
+}
+
+// Line is the finding in one line.
+func (f Finding) Line() string {
+	return fmt.Sprintf("%s: %s (scenario %d, by %s)", f.Property(), f.Summary(), f.Runs, f.Strategy)
 }
 
 // First is the first of Findings, nil if there is none.

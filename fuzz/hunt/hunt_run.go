@@ -21,6 +21,7 @@ type huntRun struct {
 	found    *Found
 	enough   int       // findings that may end the hunt
 	ending   int       // such findings so far
+	more     int       // scenarios after the last of them
 	deadline time.Time // zero: none
 	met      bugs      // the findings
 	known    bugs      // violations that do not count
@@ -77,7 +78,7 @@ func newHuntRun(hunt Hunt, chosen []Strategy) *huntRun {
 
 // ended reports whether the hunt is over before a leg.
 func (h *huntRun) ended(leg int) bool {
-	return h.ending >= h.enough || h.found.Exhausted || h.Runs > 0 && leg*h.legRuns >= h.Runs ||
+	return h.over() || h.found.Exhausted || h.Runs > 0 && leg*h.legRuns >= h.Runs ||
 		h.late()
 }
 
@@ -128,7 +129,7 @@ func (h *huntRun) runLeg(ctx context.Context, number int) error {
 	}
 	h.begin(number, first.outcome)
 	if number == 0 {
-		if err := h.replay(ctx); err != nil || h.ending >= h.enough {
+		if err := h.replay(ctx); err != nil || h.hasEnough() {
 			return err
 		}
 	}
@@ -138,7 +139,7 @@ func (h *huntRun) runLeg(ctx context.Context, number int) error {
 	if h.For > 0 && h.deadline.IsZero() {
 		h.deadline = time.Now().Add(h.For)
 	}
-	for !h.over() {
+	for !h.over() && h.left() > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -154,10 +155,13 @@ func (h *huntRun) runLeg(ctx context.Context, number int) error {
 	return nil
 }
 
-// over reports whether enough was found or tried.
-func (h *huntRun) over() bool {
-	return h.ending >= h.enough || h.left() == 0 || h.late()
-}
+// over reports whether enough was found, or the time is over.
+func (h *huntRun) over() bool { return h.foundAll() || h.late() }
+
+// foundAll reports whether enough was found, and more was tried after that.
+func (h *huntRun) foundAll() bool { return h.hasEnough() && h.more >= min(h.More, h.left()) }
+
+func (h *huntRun) hasEnough() bool { return h.ending >= h.enough }
 
 // left is the number of scenarios that the leg has left.
 func (h *huntRun) left() int {
@@ -193,7 +197,8 @@ func (h *huntRun) play(ctx context.Context, trials []trial) error {
 	parallel(ctx, len(trials), workers(h.Workers, h.Script, h.On), func(i int) (goOn bool) {
 		r := playOne(trials[i].scenario, h.CheckDeterminism)
 		results[i] = r
-		return r.err == nil && (h.enough > 1 || !h.isViolation(r.outcome) || !h.ends(r.outcome))
+		return r.err == nil &&
+			(h.enough > 1 || h.More > 0 || !h.isViolation(r.outcome) || !h.ends(r.outcome))
 	})
 	for i, r := range results {
 		switch {
@@ -202,7 +207,7 @@ func (h *huntRun) play(ctx context.Context, trials []trial) error {
 		case r.outcome == nil:
 			return ctx.Err() // interrupted before it was played
 		}
-		if err := h.take(trials[i], r); err != nil || h.ending >= h.enough {
+		if err := h.take(trials[i], r); err != nil || h.foundAll() {
 			return err
 		}
 	}
@@ -212,6 +217,11 @@ func (h *huntRun) play(ctx context.Context, trials []trial) error {
 // take learns from one outcome.
 func (h *huntRun) take(t trial, r played) error {
 	f, o := h.found, r.outcome
+	h.diverged(r)
+	if h.hasEnough() {
+		h.takeMore(t, o)
+		return nil
+	}
 	runs := h.count(t, r)
 	fresh, news := h.note(o)
 	for _, s := range h.searchers {
@@ -224,6 +234,9 @@ func (h *huntRun) take(t trial, r played) error {
 			if h.ends(o) {
 				h.ending++
 			}
+			if froze(o) { // another run may leave more behind
+				h.More = 0
+			}
 		}
 	}
 	if h.Progress != nil {
@@ -233,6 +246,22 @@ func (h *huntRun) take(t trial, r played) error {
 		return h.Keep(o)
 	}
 	return nil
+}
+
+// takeMore learns from an outcome after the last finding that counts.
+func (h *huntRun) takeMore(t trial, o *scenario.Outcome) {
+	h.more++
+	for _, s := range h.searchers {
+		s.learn(o, s.name == t.by, 0)
+	}
+	if h.violates(o) && !h.known.knows(o) && !h.met.knows(o) {
+		h.met.add(o)
+		runs := h.number*h.legRuns + h.found.Runs - h.before.Runs + h.more
+		h.found.Others = append(h.found.Others, Finding{o, t.by, runs, bugOf(o)})
+	}
+	if froze(o) {
+		h.More = 0
+	}
 }
 
 // count adds a run to the numbers of the hunt. It returns the number of the run among those that
@@ -254,19 +283,24 @@ func (h *huntRun) count(t trial, r played) int {
 			f.FirstUndecided = o
 		}
 	}
-	if r.diverges != nil {
-		d := *r.diverges
-		if len(f.Divergences) >= mostKept {
-			d.First, d.Second = nil, nil
-		}
-		f.Divergences = append(f.Divergences, d)
-	}
 	if t.by == fromCorpus {
 		f.Replayed++
 		return f.Replayed
 	}
 	f.Runs++
 	return h.number*h.legRuns + f.Runs - h.before.Runs
+}
+
+// diverged notes that the two runs of a scenario differ.
+func (h *huntRun) diverged(r played) {
+	if r.diverges == nil {
+		return
+	}
+	d := *r.diverges
+	if len(h.found.Divergences) >= mostKept {
+		d.First, d.Second = nil, nil
+	}
+	h.found.Divergences = append(h.found.Divergences, d)
 }
 
 // mostKept is the number of divergences of a hunt that have their outcomes.

@@ -178,6 +178,31 @@ func TestInterruptedGenerationIsTakenIn(t *testing.T) {
 	}
 }
 
+// TestHuntGoesOnForMore: the finding stays what it is, and other violations are listed.
+func TestHuntGoesOnForMore(t *testing.T) {
+	search := hunt.Hunt{
+		Workload: fuzztest.Builtin(t, "lock", "zk.Lock"), Script: scenario.DefaultScript, Seed: 1,
+		Runs: 1000,
+	}
+	first, err := search.Run(t.Context())
+	check.OK(t, err)
+	search.More = 32
+	found, err := search.Run(t.Context())
+	check.OK(t, err)
+	check.Equal(t, len(found.Findings), 1, "findings")
+	check.Equal(t, found.Findings[0].Line(), first.Findings[0].Line(), "the finding")
+	check.Equal(t, found.Runs, first.Runs, "scenarios up to it")
+	if len(found.Others) == 0 {
+		t.Error("nothing else was seen")
+	}
+	for _, other := range found.Others {
+		check.Equal(t, hunt.Alike(other.Outcome, found.First()), false, "alike: %s", other.Line())
+		if n := other.Runs - found.Runs; n < 1 || n > search.More {
+			t.Errorf("seen %d scenarios after the finding; want 1 to %d", n, search.More)
+		}
+	}
+}
+
 // A hunt has tested nothing if no client has called, or if every call has failed.
 func TestAHuntWithoutASuccessIsAnError(t *testing.T) {
 	t.Parallel()

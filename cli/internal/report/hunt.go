@@ -36,6 +36,8 @@ type Hunt struct {
 	// NeverCalled are the optional methods of the object that no scenario has called.
 	NeverCalled []string  `json:"never_called,omitempty"`
 	Findings    []Finding `json:"findings"`
+	// Others are what was seen after the findings that ended the hunt, a line each.
+	Others []string `json:"others,omitempty"`
 }
 
 // Goal is a goal with the number of scenarios that reached it.
@@ -141,6 +143,7 @@ func (j *Hunt) take(o *Hunt) {
 	addTo(j.Divergences, o.Divergences)
 	j.Diverging = append(j.Diverging, o.Diverging...)
 	j.Findings = append(j.Findings, o.Findings...)
+	j.Others = append(j.Others, o.Others...)
 }
 
 // addTo adds a number of a report that may be absent.
