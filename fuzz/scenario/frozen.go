@@ -20,7 +20,8 @@ import (
 func (o *Outcome) frozenVerdict() linearizability.Verdict {
 	r := o.Result
 	v := linearizability.Verdict{Property: frozenProperty, Status: linearizability.Violated,
-		Summary: "the run froze: code spins, so that no virtual time can pass"}
+		Summary: "the run froze: code spins, so that no virtual time can pass; " +
+			"the run was not tried to its end"}
 	if summary := onNetwork(r.Frozen); summary != "" {
 		v.Status, v.Summary = linearizability.Unknown, summary
 		return v

@@ -23,7 +23,8 @@ const (
 // Watch waits for the run to end. When no step is made for the time of freeze, it gives up and
 // returns the stacks of the run. It waits for a quarter of that time only if nothing in the run can
 // go on: all goroutines wait, and one of them for a mutex. If a goroutine waits for the real
-// network, it gives up after 100 ms: the next wait would be as long.
+// network, it gives up after 100 ms: the next wait would be as long. Code that computes has the
+// time of freeze as processor time of this process, so that a busy machine accuses nobody.
 func (g *Guard) Watch(
 	ended <-chan *bubble.Failure, freeze time.Duration,
 ) (failure *bubble.Failure, frozen string) {
@@ -31,7 +32,7 @@ func (g *Guard) Watch(
 	patience := int(freeze / every)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	for last, idle := int64(-1), 0; ; {
+	for last, idle, used := int64(-1), 0, time.Duration(0); ; {
 		select {
 		case failure := <-ended:
 			return failure, ""
@@ -39,6 +40,7 @@ func (g *Guard) Watch(
 		}
 		if steps := g.steps.Load(); steps != last {
 			last, idle = steps, 0
+			used, _ = processorTime()
 			continue
 		}
 		idle++
@@ -46,14 +48,23 @@ func (g *Guard) Watch(
 			g.exitOnGoroutines()
 		}
 		early := idle == firstLook && !dialhook.Overlaid
-		if !early && idle != patience/4 && idle < patience {
+		quarter := max(1, patience/4)
+		if !early && idle != quarter && (idle < patience || idle%quarter != 0) {
 			continue
 		}
 		stacks := g.Stacks()
-		if idle >= patience || onNetwork(stacks) || idle >= patience/4 && lockedUp(stacks) {
+		if idle >= patience && !computesSince(used, freeze, stacks) || onNetwork(stacks) ||
+			idle >= quarter && lockedUp(stacks) {
 			return nil, stacks
 		}
 	}
+}
+
+// computesSince reports whether a goroutine of some stacks computes, and this process has not yet
+// had some processor time since it had used so much.
+func computesSince(used, enough time.Duration, stacks string) bool {
+	now, known := processorTime()
+	return known && now-used < enough && IsRunning(stacks)
 }
 
 // tooMany is the number of goroutines of the process at which it ends itself.
