@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path"
+	"slices"
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -15,12 +17,14 @@ import (
 // second fault in the wake of a single one that some strategy has tried, once for each two
 // operations, kinds and places. The retry of a request that the first fault has lost comes first:
 // there the second one loses it again, or begins an outage, for less than a session and for more.
+// Then come second faults while a first one lasts, see inWindow.
 type pairs struct {
 	input   strategyInput
 	points  []fault.Fault
 	order   *scattered // nil: at random
 	dice    *rand.Rand
 	retries []scenario.Scenario // second faults at the retry of what the first has lost
+	windows []scenario.Scenario // second faults while the first lasts
 	behind  []scenario.Scenario // second faults behind single ones
 	tried   map[string]bool     // the pairs that were in behind
 	turn    int
@@ -56,14 +60,28 @@ func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
 			name := fmt.Sprint(strike.Fault.Kind, " ", strike.Op, " ", path.Dir(strike.Path),
 				" ", i,
 				" ", r.Op, " ", f)
-			if !p.tried[name] {
-				p.tried[name] = true
-				s := o.Scenario
-				f.Client, f.Request = r.Client, r.Number
-				s.Plan = []fault.Fault{s.Plan[0], f}
-				*list = append(*list, s)
-			}
+			f.Client, f.Request = r.Client, r.Number
+			p.add(list, name, o.Scenario, f)
 		}
+	}
+	for _, f := range inWindow(o) {
+		op := ""
+		if i := slices.IndexFunc(o.Result.Requests, func(r trace.RequestPoint) bool {
+			return r.Client == f.Client && r.Number == f.Request
+		}); i >= 0 {
+			op = o.Result.Requests[i].Op
+		}
+		p.add(&p.windows, fmt.Sprint("window ", strike.Fault.Kind, " ", strike.Fault.For, " ",
+			strike.Op, " ", path.Dir(strike.Path), " ", f.Kind, " ", op), o.Scenario, f)
+	}
+}
+
+// add adds a second fault to a list unless there was one of the same name.
+func (p *pairs) add(list *[]scenario.Scenario, name string, s scenario.Scenario, f fault.Fault) {
+	if !p.tried[name] {
+		p.tried[name] = true
+		s.Plan = []fault.Fault{s.Plan[0], f}
+		*list = append(*list, s)
 	}
 }
 
@@ -82,7 +100,7 @@ func (p *pairs) propose() (scenario.Scenario, bool) {
 			return s, true
 		}
 	}
-	for _, list := range []*[]scenario.Scenario{&p.retries, &p.behind} {
+	for _, list := range []*[]scenario.Scenario{&p.retries, &p.windows, &p.behind} {
 		if len(*list) > 0 {
 			s := (*list)[0]
 			*list = (*list)[1:]
