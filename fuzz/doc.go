@@ -106,7 +106,7 @@
 //
 // While Test or Fuzz plays, it holds a ballast: 64 MB that nobody touches. They take no memory, but
 // the garbage collector counts them, and so lets up to 64 MB more garbage gather before it runs. A
-// test binary takes some 115 MB at the most instead of 50, and half of the processor time. No
+// test binary takes 100 to 150 MB at the most, and a third to a half of the processor time. No
 // setting of the process changes, and tests that run in parallel share one ballast. With a higher
 // GOGC and under a memory limit it is smaller: a sixteenth of GOMEMLIMIT at most. With GOGC=off
 // there is none. Each process of go test -fuzz has its own.
