@@ -47,6 +47,10 @@ func TestDoubleBarriers(t *testing.T) {
 				"a leave() ok; rest"},
 		{Name: "never enters", Bad: lin.Liveness,
 			Says: "a's enter (step 1, pending) never returned", Steps: "a enter(2); rest"},
+		{Name: "a member's place is lost", Bad: lin.Liveness,
+			Says: "a's enter (step 1, pending) never returned, although the faults stopped; b's " +
+				"enter (step 2, pending): its own znode",
+			Steps: "a enter(2); b enter(2) owns b-0; b expires b-0; rest"},
 		{Name: "never leaves", Bad: lin.Liveness,
 			Says:  "a's leave (step 5, pending) never returned",
 			Steps: "a enter(2); b enter(2); a ok@1; b ok@2; a leave(); rest"},

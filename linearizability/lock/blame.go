@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judging"
@@ -45,14 +46,18 @@ func whyStuck(t table, op lin.Op, left *lin.Leftovers) string {
 			"there", op.Client, does, w.Path, cmp.Or(often, ","), n.Path)
 	case exists && (n.Path != w.Path || !judging.IsDirectory(t.log, left, n)):
 		return fmt.Sprintf("client %s %s %s%s which %s", op.Client, does, n.Path, cmp.Or(often, ","),
-			blame(t, n, op, left, true))
+			blame(t, n, op, left, op.Client))
 	case exists:
 		if child, ok := judging.FirstChild(left, w.Path, op.Client); ok {
 			return fmt.Sprintf("client %s %s %s%s which %s", op.Client, does, child.Path,
-				cmp.Or(often, ","), blame(t, child, op, left, true))
+				cmp.Or(often, ","), blame(t, child, op, left, op.Client))
+		}
+		why := judging.LostPlace(t.log, op)
+		if why == "" && n.Path != t.claims.Path {
+			why = " and " + blame(t, n, op, left)
 		}
 		return fmt.Sprintf("client %s %s %s%s which has no child%s", op.Client, does, w.Path,
-			cmp.Or(often, ","), judging.LostPlace(t.log, op))
+			cmp.Or(often, ","), why)
 	case w.Polls > 0:
 		return fmt.Sprintf("client %s %s %s%s which %s, and %s never returned", op.Client, does,
 			w.Path, often, judging.WhyMissing(t.log, w.Path), judging.Describe(op))
@@ -94,8 +99,10 @@ func isPartOfCall(t table, n lin.NodeAtRest, op lin.Op) bool {
 }
 
 // blame names the owner of a znode, and the client that could delete it. If the owner is waiting,
-// too, onward says that the znode for which it waits is named.
-func blame(t table, n lin.NodeAtRest, waiting lin.Op, left *lin.Leftovers, onward bool) string {
+// too, it goes on to the znode for which that one waits, unless it is one of the waiters so far.
+func blame(
+	t table, n lin.NodeAtRest, waiting lin.Op, left *lin.Leftovers, waiters ...string,
+) string {
 	client := judging.OwnerClient(t.log, n)
 	owner := judging.SessionOf(n.Owner, client)
 	switch {
@@ -116,20 +123,28 @@ func blame(t table, n lin.NodeAtRest, waiting lin.Op, left *lin.Leftovers, onwar
 	case isHeld(t, n):
 		return fmt.Sprintf("belongs to %s, who holds the %s through it", owner, t.kind.noun)
 	case isWaiting(t, n, waiting.Client):
-		return fmt.Sprintf("belongs to %s, who is waiting too%s", owner, onwards(t, client, left, onward))
+		return fmt.Sprintf("belongs to %s, who is waiting too%s", owner,
+			onwards(t, client, left, waiters))
 	}
 	return fmt.Sprintf("belongs to %s and %s%s: %s does not know of it, "+
 		"and nobody will delete it", owner, leftBy(t, n), judging.LostDelete(n),
 		cmp.Or(client, "its owner"))
 }
 
+// mostWaiters is the length of the longest chain of waiters that is told.
+const mostWaiters = 4
+
 // onwards says for which znode another waiter waits.
-func onwards(t table, client string, left *lin.Leftovers, onward bool) string {
-	w, known := judging.WaitOf(left, client)
-	for _, op := range judging.PendingOps(t.history, t.kind.acquire) {
-		n, exists := keeper(t, op, left, w.Path)
-		if onward && known && exists && op.Client == client {
-			return fmt.Sprintf(", for %s, which %s", n.Path, blame(t, n, op, left, false))
+func onwards(t table, client string, left *lin.Leftovers, waiters []string) string {
+	switch w, known := judging.WaitOf(left, client); {
+	case slices.Contains(waiters, client):
+		return ": a circle, and nobody in it goes on"
+	case known && len(waiters) < mostWaiters:
+		for _, op := range judging.PendingOps(t.history, t.kind.acquire) {
+			if n, exists := keeper(t, op, left, w.Path); exists && op.Client == client {
+				return fmt.Sprintf(", for %s, which %s", n.Path,
+					blame(t, n, op, left, append(waiters, client)...))
+			}
 		}
 	}
 	return ""

@@ -220,9 +220,22 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 		{Name: "behind each other", Bad: lin.Liveness,
 			Says: "client a waits for /lock/b-0000000001, which belongs to b's session 0x2, who " +
 				"is waiting too, for /lock/a-0000000000, which belongs to a's session 0x1, who " +
-				"is waiting too",
+				"is waiting too: a circle, and nobody in it goes on",
 			Steps: "a lock() owns a-0; b lock() owns b-1; rest a-0 b-1; " +
 				"a waits lock b-1; b waits lock a-0", Build: ownersAreKnown},
+		{Name: "three behind each other", Bad: lin.Liveness,
+			Says: "client a waits for /lock/b-0000000001, which belongs to b's session 0x2, who " +
+				"is waiting too, for /lock/c-0000000002, which belongs to c's session 0x3, who " +
+				"is waiting too, for /lock/a-0000000000, which belongs to a's session 0x1, who " +
+				"is waiting too: a circle, and nobody in it goes on",
+			Steps: "a lock() owns a-0; b lock() owns b-1; c lock() owns c-2; rest a-0 b-1 c-2; " +
+				"a waits lock b-1; b waits lock c-2; c waits lock a-0", Build: ownersAreKnown},
+		{Name: "behind a persistent znode that had children", Bad: lin.Liveness,
+			Opts: Claims{AllowedAtRest: []string{"/lock/dir", "/lock/deep", "/lock/deep/dir"}},
+			Says: "client b waits for /lock/dir, which has no child and is persistent and was " +
+				"left by a's lock (steps 1 to 4): no session's end will delete it",
+			Steps: "a lock() creates dir owns dir/a-0 ok; a unlock() deletes dir/a-0 ok; " +
+				"b lock(); rest dir; b waits lock dir"},
 		{Name: "polling behind a holder",
 			Steps: "a locks a-0; b lock(); rest a-0; b waits lock a-0 9"},
 		{Name: "polling a znode that is gone", Bad: lin.Liveness,

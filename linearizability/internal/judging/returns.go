@@ -2,6 +2,7 @@ package judging
 
 import (
 	"slices"
+	"strings"
 
 	lin "github.com/zksim/zksim/linearizability"
 )
@@ -15,11 +16,24 @@ func Returns(h lin.History, left *lin.Leftovers, mayWait func(lin.Op) bool) []li
 	case left == nil:
 		return Unsettled(stuck)
 	case len(stuck) > 0 && !IsLessSpecific(stuck[0], left):
-		return []lin.Verdict{NeverReturned(h, stuck[0], left)}
+		v := NeverReturned(h, stuck[0], left)
+		v.Summary += lostPlace(h, stuck[1:])
+		return []lin.Verdict{v}
 	case len(left.Wedged) > 0:
 		return []lin.Verdict{Wedged(left)}
 	}
 	return []lin.Verdict{Fine(lin.Liveness, "every call returned that had to")}
+}
+
+// lostPlace names the first of other stuck calls whose znode has gone: the rest may wait for that.
+func lostPlace(h lin.History, others []lin.Op) string {
+	log := ReadLog(h.Server)
+	for _, op := range others {
+		if lost := LostPlace(log, op); lost != "" {
+			return "; " + Describe(op) + ":" + strings.TrimPrefix(lost, ";")
+		}
+	}
+	return ""
 }
 
 // IsLessSpecific reports whether the verdict on a pending call says less than one on a stuck
