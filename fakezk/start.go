@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/view"
 )
 
 // TB is the part of testing.TB that this package uses.
@@ -45,6 +47,9 @@ func Start(t TB, opts ...Options) *Server {
 				t.Errorf("fakezk: %s; ClearFaults before the end of the test permits that", f)
 			}
 		}
+		if s.bubble != "" {
+			logOpen(t, s.Sessions())
+		}
 		if err := s.Close(); err != nil {
 			t.Errorf("fakezk: close: %v", err)
 		}
@@ -55,6 +60,23 @@ func Start(t TB, opts ...Options) *Server {
 		}
 	})
 	return s
+}
+
+// logOpen names the sessions that still have a connection. A client that nobody closes goes on, and
+// synctest says no more of it than "deadlock".
+func logOpen(t TB, sessions []view.Session) {
+	t.Helper()
+	var open []string
+	for _, session := range sessions {
+		if session.Connected {
+			open = append(open, session.Name)
+		}
+	}
+	if len(open) > 0 {
+		t.Logf("fakezk: at the end of the test there is a connection of %s. If its client is not "+
+			"closed, synctest ends the test with \"deadlock: main bubble goroutine has exited\": "+
+			"call Close, or connect by Server.Connect, which closes it", strings.Join(open, ", "))
+	}
 }
 
 // Listen accepts TCP connections on a free port of 127.0.0.1 until the test ends, and returns the

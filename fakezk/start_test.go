@@ -3,6 +3,8 @@ package fakezk
 import (
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"slices"
 	"strings"
 	"sync"
@@ -287,4 +289,33 @@ func TestChecks(t *testing.T) {
 	if !server.Exists("/a") || server.Exists("/c") {
 		t.Error("Exists is wrong")
 	}
+}
+
+// TestConnectionsThatAreLeftOpenAreNamed in a bubble, where they end the test with a deadlock.
+func TestConnectionsThatAreLeftOpenAreNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, closes := range []bool{false, true} {
+			var left *zk.Conn
+			said := new(testRecord).play(func(t TB) {
+				s := Start(t)
+				s.Connect(t)
+				conn, _, err := zk.Connect([]string{Address}, 10*time.Second,
+					zk.WithDialer(s.DialerAs("left")), zk.WithLogInfo(false),
+					zk.WithLogger(log.New(io.Discard, "", 0)))
+				if err != nil {
+					t.Fatalf("%v", err)
+				}
+				if left = conn; closes {
+					t.Cleanup(conn.Close)
+				}
+				if _, _, err := conn.Get("/"); err != nil {
+					t.Fatalf("%v", err)
+				}
+			})
+			left.Close()
+			if told := strings.Contains(said, "there is a connection of left."); told == closes {
+				t.Errorf("closed: %v; the test says %q", closes, said)
+			}
+		}
+	})
 }
