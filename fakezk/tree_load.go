@@ -35,8 +35,11 @@ import (
 // path. Stop and Close interrupt a Load; errors.Is finds ErrStopped in its error. Nodes of earlier
 // transactions then stay.
 func (s *Server) Load(nodes []view.NodeSpec) error {
-	nodes = slices.Clone(nodes)
-	slices.SortStableFunc(nodes, func(a, b view.NodeSpec) int {
+	sorted := make([]*view.NodeSpec, len(nodes))
+	for i := range nodes {
+		sorted[i] = &nodes[i]
+	}
+	slices.SortStableFunc(sorted, func(a, b *view.NodeSpec) int {
 		return cmp.Compare(a.Path, b.Path)
 	})
 	s.turns.begin()
@@ -47,7 +50,7 @@ func (s *Server) Load(nodes []view.NodeSpec) error {
 	l := loading{
 		Server: s, stops: s.turns.stops, made: map[string]bool{}, zxids: map[int64]bool{},
 	}
-	if err := l.load(nodes); err != nil {
+	if err := l.load(sorted); err != nil {
 		return fmt.Errorf("fakezk: load: %w", err)
 	}
 	return nil
@@ -67,7 +70,7 @@ type loading struct {
 }
 
 // load plans the operations, and applies them in parts.
-func (l *loading) load(nodes []view.NodeSpec) error {
+func (l *loading) load(nodes []*view.NodeSpec) error {
 	if err := l.plan(nodes); err != nil {
 		return err
 	}
@@ -101,12 +104,12 @@ func (l *loading) interrupted() bool {
 
 // plan lists all operations, in order of path, and finds what is impossible whatever comes between.
 // It changes nothing.
-func (l *loading) plan(nodes []view.NodeSpec) error {
+func (l *loading) plan(nodes []*view.NodeSpec) error {
 	for i := range nodes {
 		if l.turns.step(1); l.interrupted() {
 			return ErrStopped
 		}
-		err := l.add(&nodes[i])
+		err := l.add(nodes[i])
 		if err == nil {
 			continue
 		}
@@ -313,11 +316,11 @@ func refusedLoad(what string, code proto.ErrCode) error {
 }
 
 // setNumbers moves the sequence numbers of the loaded nodes on.
-func (l *loading) setNumbers(nodes []view.NodeSpec) {
-	for i := range nodes {
-		if n, ok := l.engine.Store().Node(nodes[i].Path); ok && n.Created < nodes[i].Next {
+func (l *loading) setNumbers(nodes []*view.NodeSpec) {
+	for _, spec := range nodes {
+		if n, ok := l.engine.Store().Node(spec.Path); ok && n.Created < spec.Next {
 			l.ensemble.catchUp()
-			l.engine.SetCreated(nodes[i].Path, nodes[i].Next)
+			l.engine.SetCreated(spec.Path, spec.Next)
 		}
 		l.turns.step(1)
 	}
