@@ -49,6 +49,7 @@ func (s *Server) Load(nodes []view.NodeSpec) error {
 	}
 	l := loading{
 		Server: s, stops: s.turns.stops, made: map[string]bool{}, zxids: map[int64]bool{},
+		ops: make([]proto.Request, 0, len(nodes)), nodes: make([]string, 0, len(nodes)),
 	}
 	if err := l.load(sorted); err != nil {
 		return fmt.Errorf("fakezk: load: %w", err)

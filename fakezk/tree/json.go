@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/zksim/zksim/internal/yamldoc"
 )
@@ -97,7 +98,9 @@ func (r *jsonReader) inside(open json.Delim, at yamldoc.Place, depth int) (yamld
 	if open == '{' {
 		v.Kind = yamldoc.Mapping
 	}
+	began := r.dec.InputOffset()
 	for r.dec.More() {
+		v.Pairs = r.grown(v.Pairs, began)
 		var p yamldoc.Pair
 		var err error
 		if v.Kind == yamldoc.Mapping {
@@ -118,4 +121,15 @@ func (r *jsonReader) inside(open json.Delim, at yamldoc.Place, depth int) (yamld
 	}
 	_, _, err := r.token()
 	return v, err
+}
+
+// grown has room for one more pair of the mapping that began at an offset. A long list gets room for
+// all that may follow: to copy hundreds of megabytes stops the whole process.
+func (r *jsonReader) grown(pairs []yamldoc.Pair, began int64) []yamldoc.Pair {
+	const long = 1 << 16
+	if len(pairs) < long || len(pairs) < cap(pairs) {
+		return pairs
+	}
+	now := r.dec.InputOffset()
+	return slices.Grow(pairs, 1+int(int64(len(pairs))*(int64(len(r.data))-now)/(now-began)))
 }

@@ -36,6 +36,9 @@ func treeOf(v yamldoc.Value) (t Tree, err error) {
 		if err != nil {
 			return t, err
 		}
+		if t.Nodes == nil {
+			t.Nodes = make([]view.NodeSpec, 0, len(v.Pairs))
+		}
 		t.Nodes = append(t.Nodes, spec)
 	}
 	return t, nil

@@ -452,3 +452,18 @@ func TestTreeFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	check.OK(t, err)
 	check.Equal(t, len(entries), 2, "temporary files are left: %v", entries)
 }
+
+// TestLongFilesAreReadWhole makes the mapping longer than it is expected to become.
+func TestLongFilesAreReadWhole(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"/first": "` + strings.Repeat("x", 1<<20) + `"`)
+	const nodes = 200_000
+	for i := range nodes {
+		fmt.Fprintf(&b, ",\n%q:null", fmt.Sprint("/", i))
+	}
+	b.WriteString("}")
+	got, err := Parse("long", JSON, []byte(b.String()))
+	check.OK(t, err)
+	check.Equal(t, len(got.Nodes), nodes+1, "nodes")
+	check.Equal(t, got.Nodes[nodes].Path, fmt.Sprint("/", nodes-1), "the last one")
+}
