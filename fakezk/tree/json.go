@@ -123,8 +123,8 @@ func (r *jsonReader) inside(open json.Delim, at yamldoc.Place, depth int) (yamld
 	return v, err
 }
 
-// grown has room for one more pair of the mapping that began at an offset. A long list gets room for
-// all that may follow: to copy hundreds of megabytes stops the whole process.
+// grown has room for one more pair of the mapping that began at an offset. A long list gets room
+// for all that may follow: to copy hundreds of megabytes stops the whole process.
 func (r *jsonReader) grown(pairs []yamldoc.Pair, began int64) []yamldoc.Pair {
 	const long = 1 << 16
 	if len(pairs) < long || len(pairs) < cap(pairs) {
