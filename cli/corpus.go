@@ -61,12 +61,11 @@ func (c corpus) load(workloads scenario.Catalogue) ([]scenario.Scenario, error) 
 
 // leftOut prints the bad files of a corpus.
 func (c corpus) leftOut(bad []error) {
-	c.Progress.Clear()
 	for _, err := range bad[:min(len(bad), maxNamed)] {
-		fmt.Fprintf(c.Errors, "%s: --corpus: left out: %v\n", c.Name, err)
+		c.Note("--corpus: left out: %v", err)
 	}
 	if more := len(bad) - maxNamed; more > 0 {
-		fmt.Fprintf(c.Errors, "%s: --corpus: left out: %s\n", c.Name, command.Plural(more, "more file"))
+		c.Note("--corpus: left out: %s", command.Plural(more, "more file"))
 	}
 }
 

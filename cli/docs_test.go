@@ -154,8 +154,8 @@ func TestTreeFileOfThePageLoads(t *testing.T) {
 func TestLinesAboutReplaysWorkInTheirOrder(t *testing.T) {
 	_, text, _ := strings.Cut(readPage(t, "../docs/command.md"), "## Replay and diff\n\n")
 	lines, _, _ := strings.Cut(text, "\n\n")
-	script := "! exec sh lines.sh\nstderr 'making it small$'\nstdout 'then they differ'\nexists found.html\n" +
-		"-- lines.sh --\n" + lines + "\n"
+	script := "! exec sh lines.sh\nstderr 'making it small$'\nstdout 'then they differ'\n" +
+		"exists found.html\n-- lines.sh --\n" + lines + "\n"
 	file := filepath.Join(t.TempDir(), "page.txtar")
 	check.OK(t, os.WriteFile(file, []byte(script), 0o666))
 	testscript.Run(t, testscript.Params{Files: []string{file}})

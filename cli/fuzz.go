@@ -230,7 +230,7 @@ func (c *fuzzCommand) hunt(
 	hunt := hunt.Hunt{
 		Workload: s.Workload, Script: s.Script, Seed: s.Seed, On: s.On,
 		Runs: within.runs, For: within.time, Part: c.Shard, Unit: unit, Findings: c.Findings,
-		More:       moreAfter(within.runs),
+		More:       hunt.MoreAfter(within.runs),
 		Strategies: c.Strategy, MaxFaults: c.MaxFaults, NoFaults: c.MaxFaults == 0,
 		CheckDeterminism: c.CheckDeterminism,
 		Corpus: ofWorkload(played, s.Workload, func(c scenario.Scenario) scenario.Workload {

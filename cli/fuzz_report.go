@@ -84,15 +84,6 @@ func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (report.Hunt
 	return j, c.reportDivergences(a, h.Found, &j)
 }
 
-// moreAfter is the number of scenarios to play after the finding that ends a hunt: a tenth of all,
-// or some if only the time bounds it.
-func moreAfter(runs int) int {
-	if runs == 0 {
-		return 100
-	}
-	return runs / 10
-}
-
 // knewAll reports whether the violations of the corpus alone ended a hunt. The same command would
 // end there again.
 func (c *fuzzCommand) knewAll(h hunted) bool {
@@ -155,8 +146,7 @@ func asFound(env *command.Env, findings []hunt.Finding) []*smallFinding {
 func makeSmall(env *command.Env, findings []hunt.Finding) ([]*smallFinding, error) {
 	var small []*smallFinding
 	for _, f := range findings {
-		env.Progress.Clear()
-		fmt.Fprintf(env.Errors, "%s: found %s; making it small\n", env.Name, f.Line())
+		env.Note("found %s; making it small", f.Line())
 	}
 	for i, f := range findings {
 		env.Progress.Phase("making finding %d of %d small", i+1, len(findings))

@@ -212,8 +212,8 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (report.Violation, error) 
 	found.Unsteady = unsteady != nil
 	if !c.JSON {
 		which := "the smallest scenario"
-		if found.Unfinished {
-			which = "a scenario" + whyLarge(a.Env, false)
+		if large := whyLarge(a.Env, finished); large != "" {
+			which = "a scenario" + large
 		}
 		a.Printf("\n%s is violated at %s (%s); %s:\n\n%s",
 			found.Property, command.Plural(found.Points, "point"), kindsOf(v.Faults), which,

@@ -15,16 +15,22 @@ import (
 
 var errTimeLimit = errors.New("the time limit of the test binary (-timeout) is near")
 
-// ending is a context that ends at an interrupt or a termination, and shortly before the time limit
-// of the test binary. So a test can say how far it got, and leaves no note of a scenario under way.
-// A second interrupt ends the process.
-func ending(t TB) (ctx context.Context, stop func()) {
+// untilSignal is a context that ends at an interrupt, a termination, or when the terminal closes.
+// A second signal ends the process.
+func untilSignal() (ctx context.Context, stop func()) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, release := signal.NotifyContext(context.Background(), signals...)
-	context.AfterFunc(ctx, release)
+	ctx, stop = signal.NotifyContext(context.Background(), signals...)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// ending is untilSignal; it also ends shortly before the time limit of the test binary. So a test
+// can say how far it got, and leaves no note of a scenario under way.
+func ending(t TB) (ctx context.Context, stop func()) {
+	ctx, release := untilSignal()
 	limited, ok := t.(interface{ Deadline() (time.Time, bool) })
 	if !ok {
 		return ctx, release

@@ -1,16 +1,13 @@
 package fuzz
 
 import (
-	"context"
 	"encoding"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/hunt"
@@ -205,16 +202,11 @@ func reachEnsemble() error {
 	if flagServers.On() != nil || flagServers.Simulated() == nil {
 		return nil
 	}
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	ctx, stop := untilSignal()
 	if err := flagServers.Reach(ctx); err != nil {
 		stop()
 		return fmt.Errorf("%s: %w", setting("servers"), err)
 	}
-	context.AfterFunc(ctx, stop) // a second interrupt ends the process
 	return nil
 }
 

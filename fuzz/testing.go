@@ -115,9 +115,6 @@ func runSweep(ctx context.Context, t TB, s scenario.Scenario) *hunt.Sweep {
 	return sweep
 }
 
-// moreShare is the share of a hunt's scenarios that are played after its finding: a tenth.
-const moreShare = 10
-
 // runHunt lets all strategies search. It fails with the first violation, or with a minor one of the
 // sweep.
 func runHunt(
@@ -127,7 +124,7 @@ func runHunt(
 	found, err := hunt.Hunt{
 		Workload: s.Workload, Script: s.Script, Seed: s.Seed, On: s.On, Runs: flaggedRuns(),
 		Part: flagShard, Unit: unitOf(t.Name()),
-		More: flaggedRuns() / moreShare, CheckDeterminism: s.On == nil,
+		More: hunt.MoreAfter(flaggedRuns()), CheckDeterminism: s.On == nil,
 	}.Run(ctx)
 	switch {
 	case err != nil && ctx.Err() == nil:

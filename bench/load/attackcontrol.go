@@ -78,9 +78,8 @@ func (k controlAttack) measured(a *app) (row []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	stop := sync.OnceValue(s.stop)
-	s.stop = stop
-	defer func() { err = firstOf(err, stop()) }()
+	s.stop = sync.OnceValue(s.stop) // an attack may have ended it
+	defer func() { err = firstOf(err, s.stop()) }()
 	control, found := strings.CutPrefix(lines[0], "control on ")
 	addr, too := strings.CutPrefix(lines[1], "listening on ")
 	if !found || !too {

@@ -169,7 +169,8 @@ func TestAttacksAreAnswered(t *testing.T) {
 		}
 	}
 	for _, k := range controlAttacks {
-		row := regexp.MustCompile(`(?m)^\| ` + k.name + ` +(\| [\d.,]+ +){5}\| (0 refused|reset [\d.,]+ ms, SIGTERM [\d.,]+ ms) +\|$`)
+		row := regexp.MustCompile(`(?m)^\| ` + k.name +
+			` +(\| [\d.,]+ +){5}\| (0 refused|reset [\d.,]+ ms, SIGTERM [\d.,]+ ms) +\|$`)
 		if !row.MatchString(out) {
 			t.Errorf("no %s in\n%s", row, out)
 		}

@@ -83,6 +83,15 @@ type Hunt struct {
 // MostFaults is the greatest MaxFaults that a Hunt takes.
 const MostFaults = 100
 
+// MoreAfter is a number of More scenarios for a hunt of so many: a tenth, or some if only the time
+// bounds the hunt.
+func MoreAfter(runs int) int {
+	if runs == 0 {
+		return 100
+	}
+	return runs / 10
+}
+
 // RunsOnEnsemble is a number of Runs that an ensemble plays within minutes.
 const RunsOnEnsemble = 32
 

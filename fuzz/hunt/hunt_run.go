@@ -78,8 +78,7 @@ func newHuntRun(hunt Hunt, chosen []Strategy) *huntRun {
 
 // ended reports whether the hunt is over before a leg.
 func (h *huntRun) ended(leg int) bool {
-	return h.over() || h.found.Exhausted || h.Runs > 0 && leg*h.legRuns >= h.Runs ||
-		h.late()
+	return h.over() || h.found.Exhausted || h.Runs > 0 && leg*h.legRuns >= h.Runs
 }
 
 func (h *huntRun) late() bool { return !h.deadline.IsZero() && !time.Now().Before(h.deadline) }
@@ -256,8 +255,8 @@ func (h *huntRun) takeMore(t trial, o *scenario.Outcome) {
 	}
 	if h.violates(o) && !h.known.knows(o) && !h.met.knows(o) {
 		h.met.add(o)
-		runs := h.number*h.legRuns + h.found.Runs - h.before.Runs + h.more
-		h.found.Others = append(h.found.Others, Finding{o, t.by, runs, bugOf(o)})
+		h.found.Others = append(h.found.Others,
+			Finding{o, t.by, h.proposed() + h.more, bugOf(o)})
 	}
 	if froze(o) {
 		h.More = 0
@@ -288,7 +287,12 @@ func (h *huntRun) count(t trial, r played) int {
 		return f.Replayed
 	}
 	f.Runs++
-	return h.number*h.legRuns + f.Runs - h.before.Runs
+	return h.proposed()
+}
+
+// proposed is the number of the last run among those that strategies propose in all legs.
+func (h *huntRun) proposed() int {
+	return h.number*h.legRuns + h.found.Runs - h.before.Runs
 }
 
 // diverged notes that the two runs of a scenario differ.

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path"
-	"slices"
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
-	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -65,14 +63,8 @@ func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
 		}
 	}
 	for _, f := range inWindow(o) {
-		op := ""
-		if i := slices.IndexFunc(o.Result.Requests, func(r trace.RequestPoint) bool {
-			return r.Client == f.Client && r.Number == f.Request
-		}); i >= 0 {
-			op = o.Result.Requests[i].Op
-		}
 		p.add(&p.windows, fmt.Sprint("window ", strike.Fault.Kind, " ", strike.Fault.For, " ",
-			strike.Op, " ", path.Dir(strike.Path), " ", f.Kind, " ", op), o.Scenario, f)
+			strike.Op, " ", path.Dir(strike.Path), " ", f.Kind, " ", f.op), o.Scenario, f.Fault)
 	}
 }
 

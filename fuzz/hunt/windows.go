@@ -7,6 +7,12 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
+// second is a fault while another one lasts, and the operation of its request, "" without one.
+type second struct {
+	fault.Fault
+	op string
+}
+
 // inWindow are second faults for a run whose only fault lasts. They let a client act on what it has
 // read before the world changed:
 //
@@ -14,31 +20,31 @@ import (
 //     gets the reply when the nodes are gone, and others have made theirs.
 //   - While a goroutine waits for its reply in a pause, its session ends, or its connection, and
 //     others go on.
-func inWindow(o *scenario.Outcome) []fault.Fault {
+func inWindow(o *scenario.Outcome) []second {
 	if len(o.Result.Strikes) != 1 {
 		return nil
 	}
 	strike := o.Result.Strikes[0]
 	began := timeOf(o, strike.Step)
-	var faults []fault.Fault
+	var faults []second
 	switch strike.Fault.Kind {
 	case fault.LateReap, fault.Lag:
 		ends := began + strike.Fault.For
 		for _, r := range o.Result.Requests {
 			at := timeOf(o, r.Step)
 			if r.Step > strike.Step && at < ends && isRead(r.Op) && len(faults) < maxWake {
-				faults = append(faults, fault.Fault{
+				faults = append(faults, second{fault.Fault{
 					Kind: fault.Pause, For: (ends - at + time.Second).Round(100 * time.Millisecond),
 					Client: r.Client, Request: r.Number,
-				})
+				}, r.Op})
 			}
 		}
 	case fault.Pause:
 		for _, kind := range []fault.Kind{fault.Expire, fault.Cut} {
-			faults = append(faults, fault.Fault{
+			faults = append(faults, second{Fault: fault.Fault{
 				Kind: kind, At: (began + strike.Fault.For/2).Round(time.Millisecond),
 				Client: strike.Client,
-			})
+			}})
 		}
 	}
 	return faults

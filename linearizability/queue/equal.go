@@ -56,7 +56,7 @@ func storedBy(equals []*element, z *judging.Znode, p *pairing) *element {
 			if offered == nil || op.Return < offered.offer.Return {
 				offered = e
 			}
-		case mayBe && fresh && !op.OK() && op.Outcome != lin.OpFailed:
+		case mayBe && fresh && inDoubt(op):
 			late = cmp.Or(late, e)
 		case e.mayBePutBack(z, p):
 			back = e

@@ -54,10 +54,15 @@ func (e *Env) Printf(format string, args ...any) {
 	fmt.Fprintf(e.Text, format, args...)
 }
 
+// Note prints a line on stderr, after the name of the program.
+func (e *Env) Note(format string, args ...any) {
+	e.Progress.Clear()
+	fmt.Fprintf(e.Errors, "%s: %s\n", e.Name, fmt.Sprintf(format, args...))
+}
+
 // PrintError prints an error on stderr, after the name of the program.
 func (e *Env) PrintError(err error) {
-	e.Progress.Clear()
-	fmt.Fprintf(e.Errors, "%s: %v\n", e.Name, err)
+	e.Note("%v", err)
 	e.printed = append(e.printed, err)
 }
 

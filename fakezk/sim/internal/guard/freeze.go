@@ -30,6 +30,7 @@ func (g *Guard) Watch(
 ) (failure *bubble.Failure, frozen string) {
 	every := min(freeze/4, patrol)
 	patience := int(freeze / every)
+	quarter := max(1, patience/4)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for last, idle, used := int64(-1), 0, time.Duration(0); ; {
@@ -48,7 +49,6 @@ func (g *Guard) Watch(
 			g.exitOnGoroutines()
 		}
 		early := idle == firstLook && !dialhook.Overlaid
-		quarter := max(1, patience/4)
 		if !early && idle != quarter && (idle < patience || idle%quarter != 0) {
 			continue
 		}
