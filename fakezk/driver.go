@@ -89,6 +89,10 @@ func (d driver) Isolate(server int, _ *carry.Armed, until time.Duration) {
 	d.in.isolate(server, until)
 }
 
+func (d driver) PauseServer(server int, _ *carry.Armed, until time.Duration) {
+	d.in.pauseServer(server, until)
+}
+
 // Pause and Crash do nothing: Inject refuses these kinds of faults.
 func (driver) Pause(*carry.Conn, *carry.Message, *carry.Armed, time.Duration) {}
 func (driver) Crash(int64, *carry.Armed, time.Duration)                       {}

@@ -129,7 +129,7 @@ func (e *ensemble) refuses(server int) error {
 	switch {
 	case e.halted(), e.stopped[server]:
 		return ErrStopped
-	case time.Now().Before(e.servesAt):
+	case time.Now().Before(e.servesAt) && !e.engine.IsApart(server):
 		return syscall.ECONNREFUSED
 	}
 	return nil
@@ -142,6 +142,7 @@ func (e *ensemble) serves(server int) bool {
 func (e *ensemble) stop(servers []int) {
 	for _, server := range servers {
 		e.stopped[server] = true
+		e.faults.endPause(server)
 	}
 	for _, l := range e.links.of() {
 		if e.stopped[l.server] {
@@ -171,11 +172,12 @@ func (e *ensemble) settle() {
 		e.endAll(e.engine.Restart(time.Now()))
 		return
 	}
-	wait := e.timeWithoutQuorum()
-	leads := e.hasLeader && len(e.stopped) > 1 && e.faults.downFor(e.engine.Leader()) == 0 &&
-		!e.stopped[e.engine.Leader()]
-	if wait > 0 || !leads {
-		e.elect(wait)
+	leader := e.engine.Leader()
+	leads := e.hasLeader && len(e.stopped) > 1 && e.faults.downFor(leader) == 0 &&
+		!e.stopped[leader] && !e.engine.IsApart(leader)
+	if !leads || e.timeWithoutQuorum(e.faults.missedFor) > 0 {
+		e.faults.leaveUnaware()
+		e.elect(e.timeWithoutQuorum(e.faults.awayFor))
 	}
 }
 
@@ -191,7 +193,7 @@ func (e *ensemble) elect(wait time.Duration) {
 	}
 	leader := 0
 	for server, stopped := range e.stopped {
-		if !stopped && e.faults.awayFor(server) <= wait {
+		if !stopped && e.faults.awayFor(server) <= wait && !e.engine.IsApart(server) {
 			leader = server
 		}
 	}
@@ -206,16 +208,19 @@ func (e *ensemble) endAll(r engine.Reaction) {
 		return
 	}
 	for server := range e.stopped {
-		e.faults.takeDown(server)
+		if !e.engine.IsApart(server) {
+			e.faults.takeDown(server)
+		}
 	}
 }
 
-// timeWithoutQuorum is the time until a majority is up. The ensemble is not halted.
-func (e *ensemble) timeWithoutQuorum() time.Duration {
+// timeWithoutQuorum is the time until a majority is up, of servers that are away for a time. The
+// ensemble is not halted.
+func (e *ensemble) timeWithoutQuorum(away func(server int) time.Duration) time.Duration {
 	var back []time.Duration
 	for server, stopped := range e.stopped {
 		if !stopped {
-			back = append(back, e.faults.awayFor(server))
+			back = append(back, away(server))
 		}
 	}
 	return carry.QuorumAt(len(e.stopped), back)
@@ -230,9 +235,12 @@ func (e *ensemble) follow() {
 	}
 }
 
-// catchUp lets all followers apply the leader's transactions.
+// catchUp lets all followers apply the leader's transactions. Those that are apart join it.
 func (e *ensemble) catchUp() {
 	for server := range e.stopped {
+		if e.engine.IsApart(server) {
+			e.faults.join(server)
+		}
 		e.followAt(server)
 	}
 }

@@ -34,7 +34,7 @@ type injector struct {
 	began   time.Time      // from where the network's time counts
 	alarm   alarm
 	lagging map[int]time.Duration // until when a server applies no change
-	givesUp map[int]time.Duration // when a server that is cut off gives up
+	givesUp map[int]time.Duration // when a server gives up that is cut off, or is given up
 	cleared int                   // the faults that were armed before the last ClearFaults
 }
 
@@ -91,6 +91,9 @@ func (in *injector) clear() {
 		in.net.Heal()
 		for server := range in.opts.Servers {
 			in.engine.CutOff(server, false)
+			if in.engine.IsApart(server) {
+				in.join(server)
+			}
 		}
 		in.carryOut(in.net.Release())
 		in.moveAll()
@@ -169,6 +172,15 @@ func (in *injector) keepsBehind(server int) bool {
 	return in.active() && (in.lagging[server] > in.now() || in.isAlone(server))
 }
 
+// missedFor is awayFor as the other servers know it.
+func (in *injector) missedFor(server int) time.Duration {
+	if !in.active() {
+		return 0
+	}
+	now := in.now()
+	return max(0, in.net.MissedUntil(server, now)-now)
+}
+
 // takeDown ends the connections of a server.
 func (in *injector) takeDown(server int) { in.carryOut(in.net.TakeDown(server, in.now())) }
 
@@ -201,7 +213,7 @@ func (in *injector) wake() {
 	for _, f := range in.net.Due(in.now()) {
 		in.net.Strike(f, in.now(), driver{in})
 	}
-	in.updateIsolated()
+	in.updateApart()
 	in.moveAll()
 	in.ensemble.follow()
 	in.wakeInTime()

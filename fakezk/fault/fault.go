@@ -113,8 +113,22 @@ const (
 	// the server, and ends their sessions in time. If the server leads, all writes wait, and no
 	// session ends meanwhile. A server that is isolated for five ticks, the usual syncLimit, by one
 	// fault or by several that overlap, gives up: its connections are reset, and dials fail until
-	// it is back. If it has led, another server is elected.
+	// it is back.
+	//
+	// If the server leads, it goes on to answer reads, syncs, pings and clients that come back with
+	// their sessions, from what it has. After five ticks the others elect another leader. The old
+	// one believes to lead for one more tick: what it answers then may be older than a write that
+	// the new leader has acknowledged. Then it gives up, and has committed no write since.
 	Isolate Kind = "isolate"
+	// PauseServer: the server of the client stands still for a while, as in a long garbage
+	// collection, or suspended with its machine: it reads nothing, sends nothing and applies
+	// nothing. Dials succeed, and their handshakes wait. Then it goes on with all that has come
+	// meanwhile. While the leader stands still all writes and syncs wait, and no session ends; then
+	// those end at once whose time has run out. After five ticks, the usual syncLimit, the others
+	// elect another leader without it. When it goes on it believes to lead for one more tick, and
+	// answers as an isolated one. Then it closes its connections and joins the others. A follower
+	// that has stood still for as long joins them anew, too, as soon as it goes on.
+	PauseServer Kind = "pause-server"
 	// FailoverLose: the leader goes down for a while before the request is applied, which is lost.
 	// Every connection is reset, and dials fail until another leader is elected.
 	FailoverLose Kind = "failover-lose"
@@ -172,6 +186,8 @@ var ensembleKinds = []KindInfo{
 		"the client's server applies no change for D; if it leads, no other does"},
 	{Isolate, true, true, false, true,
 		"the client's server does not reach the others for D: it answers reads, and writes wait"},
+	{PauseServer, true, true, false, true,
+		"the client's server stands still for D; if it leads, it believes so for a while after"},
 	{FailoverLose, true, true, false, true,
 		"the leader goes down for D before the request is applied"},
 	{FailoverKeep, true, true, false, false,
@@ -193,7 +209,7 @@ func Weakest() []Kind {
 	return []Kind{
 		DropRequest, DropReply, Cut, Delay, Stall, Expire, CutMidFrame, Refuse, StallMidFrame,
 		Blackhole, Pause, LateReap, Restart, Crash, Respawn, Error, Lag, Isolate,
-		FailoverLose, FailoverKeep,
+		PauseServer, FailoverLose, FailoverKeep,
 	}
 }
 
@@ -223,7 +239,8 @@ func (k Kind) NeedsEnsemble() bool {
 
 // strikesServer reports whether the kind acts on one server, or on its connections, at a time.
 func (k Kind) strikesServer() bool {
-	return slices.Contains([]Kind{Cut, Stall, Blackhole, Refuse, Restart, Lag, Isolate}, k)
+	return slices.Contains([]Kind{Cut, Stall, Blackhole, Refuse, Restart, Lag, Isolate,
+		PauseServer}, k)
 }
 
 func (k Kind) info() (KindInfo, bool) {

@@ -41,7 +41,7 @@ type Server interface {
 // Its limits:
 //
 //   - Two runs differ: the machine decides the schedule.
-//   - LateReap, Lag, Isolate, Pause, Crash and Respawn are refused; see [Refuse].
+//   - LateReap, Lag, Isolate, PauseServer, Pause, Crash and Respawn are refused; see [Refuse].
 //   - A failover takes as long as the ensemble takes to elect a leader. It loses or keeps the
 //     request that the fault selects. Nobody chooses whether the new leader keeps the proposals of
 //     other clients that are under way then.
@@ -132,6 +132,8 @@ func Refuse(kind fault.Kind, guest bool) error {
 		return fmt.Errorf("%s: no proxy can keep a real server from applying changes", kind)
 	case kind == fault.Isolate:
 		return fmt.Errorf("%s: no proxy is between the servers of an ensemble", kind)
+	case kind == fault.PauseServer:
+		return fmt.Errorf("%s: no proxy can stop a real server and let it go on", kind)
 	case kind == fault.Pause:
 		return fmt.Errorf("%s: only a client at rest can keep a reply from its caller", kind)
 	case kind.EndsProcess():

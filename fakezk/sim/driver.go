@@ -145,3 +145,7 @@ func (d *driver) Lag(server int, f *carry.Armed, until time.Duration) {
 func (d *driver) Isolate(server int, f *carry.Armed, until time.Duration) {
 	d.replicas.isolate(server, f, until)
 }
+
+func (d *driver) PauseServer(server int, f *carry.Armed, until time.Duration) {
+	d.replicas.pauseServer(server, f, until)
+}

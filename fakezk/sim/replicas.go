@@ -130,6 +130,9 @@ func (s *replicas) heal() {
 	clear(s.lagging)
 	for server := range s.number {
 		s.engine.CutOff(server, false)
+		if s.engine.IsApart(server) {
+			s.join(server, s.agenda.Now())
+		}
 	}
 	s.followAll()
 }
@@ -145,13 +148,18 @@ func (s *replicas) rejoin(server int) {
 	}
 	s.record.Log("server", "%s reaches the others again", serverName(server))
 	s.faults.Rejoin(server)
-	s.engine.CutOff(server, false)
+	s.noteApart(server)
 	s.followAll()
 }
 
 // giveUp takes a server down that has been cut off for too long, until it is back with the others.
+// If it leads, the others elect another leader first, and it gives up when it notices.
 func (s *replicas) giveUp(server int) {
 	if s.faults.Healed() || s.faults.IsDown(server, s.agenda.Now()) {
+		return
+	}
+	if server == s.engine.Leader() {
+		s.elect()
 		return
 	}
 	s.perform(s.faults.TakeDown(server, s.agenda.Now()+electionTime))
@@ -165,17 +173,22 @@ const electionTime = 500 * time.Millisecond
 // the leader or no majority is left.
 func (s *replicas) lose(server int, down time.Duration) {
 	s.record.Log("server", "%s goes down for %s", serverName(server), down)
-	if server == s.engine.Leader() || s.quorumAt() > s.agenda.Now() {
+	s.noteApart(server)
+	if s.engine.IsApart(server) {
+		s.engine.Join(server, s.agenda.Clock()) // when it is back
+	}
+	if server == s.engine.Leader() || s.lacksQuorum() {
 		s.elect()
 	}
 }
 
 // elect makes a server the leader that is up when a majority is. No server serves before.
 func (s *replicas) elect() {
+	s.leaveUnaware()
 	quorum := s.quorumAt()
 	var up []int
 	for i := range s.number {
-		if s.faults.AwayUntil(i, s.agenda.Now()) <= quorum {
+		if s.faults.AwayUntil(i, s.agenda.Now()) <= quorum && !s.engine.IsApart(i) {
 			up = append(up, i)
 		}
 	}
@@ -185,7 +198,9 @@ func (s *replicas) elect() {
 		serves.Seconds())
 	s.engine.Elect(leader, s.agenda.At(serves))
 	for i := range s.number {
-		s.perform(s.faults.TakeDown(i, serves))
+		if !s.engine.IsApart(i) {
+			s.perform(s.faults.TakeDown(i, serves))
+		}
 	}
 }
 

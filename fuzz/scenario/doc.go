@@ -113,7 +113,9 @@
 // Writes are applied by the leader. Another server applies them some milliseconds later, or up to
 // 0.64 s if the seed makes it slow, and until then its reads, watches and ephemeral nodes are old.
 // A server refuses a client that has seen a newer state than the server has. When the leader
-// restarts, or a majority is down, all connections end and another leader is elected.
+// restarts, or a majority is down, all connections end and another leader is elected. A leader that
+// stands still or is cut off for too long is deposed, and believes to lead for a while after: then
+// it answers reads and syncs with old data.
 //
 // # A real server
 //

@@ -64,6 +64,8 @@ type Driver interface {
 	Lag(server int, f *Armed, until time.Duration)
 	// Isolate: the server does not reach the others until a time.
 	Isolate(server int, f *Armed, until time.Duration)
+	// PauseServer: the server stands still until a time.
+	PauseServer(server int, f *Armed, until time.Duration)
 }
 
 // An Action is something that a driver has to do.

@@ -49,23 +49,44 @@ type Ensemble struct {
 // Serve makes the ensemble known to which the connections go. Without one there is a single server.
 func (n *Network) Serve(e Ensemble) { n.ensemble = e }
 
-// An isolation is a time in which a server does not reach the others. Faults that overlap or touch
-// make one, unless the server has rejoined the others between them.
-type isolation struct{ since, until time.Duration }
+// A span is a time in which a server does not reach the others, or stands still. Faults that
+// overlap or touch make one, unless the server has rejoined the others between them.
+type span struct{ since, until time.Duration }
+
+// limit is the end of the time for which the others, or the server itself, wait in a span.
+func (n *Network) limit(s span) time.Duration { return s.since + syncLimit*n.ensemble.Tick }
+
+// reached is the time in a span at which the limit is reached; 0 if it has passed, or if the span
+// ends before.
+func (n *Network) reached(s span, now time.Duration) time.Duration {
+	if at := n.limit(s); now < at && at <= s.until {
+		return at
+	}
+	return 0
+}
+
+// prolong begins the span of a server, or prolongs the one that is not over. The result reports
+// which.
+func prolong(spans map[int]span, server int, now, until time.Duration) (touches bool) {
+	s := span{now, until}
+	before, ok := spans[server]
+	if touches = ok && now <= before.until; touches {
+		s = span{before.since, max(before.until, until)}
+	}
+	spans[server] = s
+	return touches
+}
 
 // cutOffFor begins or prolongs the isolation of a server. A server that is down stays so until it
 // reaches the others.
 func (n *Network) cutOffFor(server int, now, until time.Duration) {
-	i := isolation{now, until}
-	if before, ok := n.cutOff[server]; ok && now <= before.until {
+	if prolong(n.cutOff, server, now, until) {
 		marks.Hit("isolations that touch")
-		i = isolation{before.since, max(before.until, until)}
 	}
 	if n.IsDown(server, now) {
 		marks.Hit("isolated while down")
-		n.backAt[server] = max(n.backAt[server], i.until)
+		n.backAt[server] = max(n.backAt[server], n.cutOff[server].until)
 	}
-	n.cutOff[server] = i
 }
 
 // IsCutOff reports whether a server does not reach the others.
@@ -76,16 +97,23 @@ func (n *Network) IsCutOff(server int, now time.Duration) bool {
 // GivesUpAt is when a server gives up that is cut off: when it has been so for syncLimit; 0 if that
 // time is over, or if the server reaches the others before.
 func (n *Network) GivesUpAt(server int, now time.Duration) time.Duration {
-	i := n.cutOff[server]
-	if at := i.since + syncLimit*n.ensemble.Tick; now < at && at <= i.until {
-		return at
-	}
-	return 0
+	return n.reached(n.cutOff[server], now)
 }
 
-// AwayUntil is when a server that is down or cut off is back with the others; 0 if it is neither.
+// AwayUntil is when a server is back with the others that is down or cut off, stands still or only
+// believes to lead; 0 if it is with them.
 func (n *Network) AwayUntil(server int, now time.Duration) time.Duration {
-	if until := max(n.backAt[server], n.cutOff[server].until); until > now {
+	return max(n.MissedUntil(server, now), n.PausedUntil(server, now))
+}
+
+// MissedUntil is AwayUntil as the others know it: that a server stands still they notice when it
+// has done so for syncLimit.
+func (n *Network) MissedUntil(server int, now time.Duration) time.Duration {
+	until := max(n.backAt[server], n.cutOff[server].until, n.believes[server])
+	if n.IsLeftBehind(server, now) {
+		until = max(until, n.paused[server].until)
+	}
+	if until > now {
 		return until
 	}
 	return 0
@@ -94,13 +122,16 @@ func (n *Network) AwayUntil(server int, now time.Duration) time.Duration {
 // Rejoin lets a server reach the others at once, or forgets that it did not.
 func (n *Network) Rejoin(server int) { delete(n.cutOff, server) }
 
-// AloneUntil is the next time at which a server may reach a leader with a majority, from which it
-// is cut off; 0 if it reaches one.
+// AloneUntil is the next time at which a server may reach a leader with a majority, while a fault
+// keeps servers from each other; 0 if it reaches one.
 func (n *Network) AloneUntil(server int, now time.Duration) (next time.Duration) {
-	if len(n.cutOff) == 0 {
+	if !n.keepsApart() {
 		return 0
 	}
-	e, together, cut := n.ensemble, 0, false
+	if until := n.believes[server]; until > 0 {
+		return max(until, now+1)
+	}
+	e, together, apart := n.ensemble, 0, false
 	for i := range e.Servers {
 		switch until := n.AwayUntil(i, now); {
 		case e.Stopped != nil && e.Stopped(i):
@@ -109,30 +140,79 @@ func (n *Network) AloneUntil(server int, now time.Duration) (next time.Duration)
 		case next == 0 || until < next:
 			next = until
 		}
-		cut = cut || n.IsCutOff(i, now)
+		apart = apart || n.isApart(i, now)
 	}
-	alone := n.IsCutOff(server, now) || n.IsCutOff(e.Leader(), now) || together <= e.Servers/2
-	if !cut || !alone {
+	alone := n.isApart(server, now) || n.isApart(e.Leader(), now) || together <= e.Servers/2
+	if !apart || !alone {
 		return 0
 	}
 	return next
 }
 
-// waitsFor is the time until which a message of the client waits for the leader; 0 if it passes.
+// keepsApart reports whether a fault may keep servers from each other.
+func (n *Network) keepsApart() bool { return len(n.cutOff)+len(n.paused)+len(n.believes) > 0 }
+
+// isApart reports whether a server that is up does not talk to the others.
+func (n *Network) isApart(server int, now time.Duration) bool {
+	return n.IsCutOff(server, now) || n.PausedUntil(server, now) > 0
+}
+
+// waitsFor is the time until which a message of the client waits, for its server or for a leader
+// with a majority; 0 if it passes.
 func (n *Network) waitsFor(c *Conn, lane *Lane, m *Message, now time.Duration) time.Duration {
-	if len(n.cutOff) == 0 || n.healed || lane != &c.Up || !m.needsLeader() {
+	if n.healed || lane != &c.Up || !n.keepsApart() {
 		return 0
+	}
+	if until := n.PausedUntil(c.Server, now); until > 0 {
+		return until
+	}
+	switch m.needs() {
+	case nobody:
+		return 0
+	case theLeader:
+		if c.Server == n.ensemble.Leader() || n.believes[c.Server] > 0 {
+			return 0
+		}
 	}
 	return n.AloneUntil(c.Server, now)
 }
 
-// needsLeader reports whether a server cannot answer a message alone. Handshakes begin a session,
-// or ask the leader whether it lives.
-func (m *Message) needsLeader() bool {
+// need is whom a server has to ask before it answers a message.
+type need int
+
+const (
+	nobody need = iota
+	theLeader
+	theMajority
+)
+
+// needs is the need of a message. A leader asks nobody for a sync, nor whether a session lives that
+// a client comes back with.
+//
+// Source: Leader.processSync; LearnerHandler, REVALIDATE.
+func (m *Message) needs() need {
 	if m.Dials || m.hello {
-		return !m.Last
+		return m.needsToGreet()
 	}
 	h, _, err := wire.DecodeHeader(m.Bytes)
-	return err == nil && (h.Op.IsWrite() || h.Op == proto.OpSync || h.Op == proto.OpCreateSession ||
-		h.Op == proto.OpCloseSession)
+	switch {
+	case err != nil:
+		return nobody
+	case h.Op == proto.OpSync:
+		return theLeader
+	case h.Op.IsWrite() || h.Op == proto.OpCreateSession || h.Op == proto.OpCloseSession:
+		return theMajority
+	}
+	return nobody
+}
+
+// needsToGreet is the need of the first message of a connection.
+func (m *Message) needsToGreet() need {
+	if m.Last { // a four-letter word
+		return nobody
+	}
+	if req, err := wire.DecodeConnectRequest(m.Bytes); err == nil && req.SessionID != 0 {
+		return theLeader
+	}
+	return theMajority
 }

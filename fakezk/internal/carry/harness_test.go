@@ -184,6 +184,9 @@ func (r *recorder) Restart(_ int, _ *Armed, t time.Duration) { r.add("restart", 
 func (r *recorder) Failover(_ *Armed, t time.Duration)       { r.add("failover", nil, at(t)) }
 func (r *recorder) Lag(_ int, _ *Armed, t time.Duration)     { r.add("lag", nil, at(t)) }
 func (r *recorder) Isolate(_ int, _ *Armed, t time.Duration) { r.add("isolate", nil, at(t)) }
+func (r *recorder) PauseServer(_ int, _ *Armed, t time.Duration) {
+	r.add("pause-server", nil, at(t))
+}
 
 func (n testNetwork) want(what string, actions []Action, want string) {
 	n.Helper()

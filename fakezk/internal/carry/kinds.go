@@ -52,6 +52,8 @@ func ruleOf(kind fault.Kind) (r rule, ok bool) {
 		r = rule{request: lag, time: lag}
 	case fault.Isolate:
 		r = rule{request: isolate, time: isolate}
+	case fault.PauseServer:
+		r = rule{request: pauseServer, time: pauseServer}
 	case fault.FailoverLose:
 		r = rule{request: failover, time: failover}
 	case fault.FailoverKeep:
@@ -338,6 +340,16 @@ func isolate(s *strike) {
 	s.onServers(func(server int) {
 		s.net.cutOffFor(server, s.now, until)
 		s.add(act(func(d Driver) { d.Isolate(server, f, until) }))
+	})
+}
+
+// pauseServer lets the server of the connection, or the servers of the client, stand still. The
+// request waits.
+func pauseServer(s *strike) {
+	f, until := s.fault, s.until()
+	s.onServers(func(server int) {
+		s.net.pauseFor(server, s.now, until)
+		s.add(act(func(d Driver) { d.PauseServer(server, f, until) }))
 	})
 }
 

@@ -82,6 +82,8 @@ var kindTests = []struct{ line, want string }{
 	{"lag 3s at=1s", "lag at 4s, struck"},
 	{"isolate 3s request=1", "struck 1, isolate at 4s, later 1 at 4s"},
 	{"isolate 3s at=1s", "isolate at 4s, struck"},
+	{"pause-server 3s request=1", "struck 1, pause-server at 4s, later 1 at 4s"},
+	{"pause-server 3s at=1s", "pause-server at 4s, struck"},
 	{"failover-lose 3s request=1", "struck 1 taken, failover at 4s"},
 	{"failover-lose 3s at=1s", "failover at 4s, struck"},
 	{"failover-keep 3s request=1",
@@ -119,13 +121,14 @@ func TestWhatEachKindDoes(t *testing.T) {
 // TestAFaultOfOneServer leaves the connections to the others alone: here those of a1 and b.
 func TestAFaultOfOneServer(t *testing.T) {
 	for line, want := range map[string]string{
-		"cut server=2 at=1s":          "sever 2, send 2 reset, struck",
-		"refuse 3s server=2 at=1s":    "sever 2, send 2 reset, struck",
-		"blackhole 3s server=2 at=1s": "vanish 2, struck",
-		"stall 3s server=2 at=1s":     "struck",
-		"lag 3s server=2 at=1s":       "lag at 4s, struck",
-		"isolate 3s server=2 at=1s":   "isolate at 4s, struck",
-		"restart 3s server=2 at=1s":   "restart at 4s, sever 2, send 2 reset, struck",
+		"cut server=2 at=1s":             "sever 2, send 2 reset, struck",
+		"refuse 3s server=2 at=1s":       "sever 2, send 2 reset, struck",
+		"blackhole 3s server=2 at=1s":    "vanish 2, struck",
+		"stall 3s server=2 at=1s":        "struck",
+		"lag 3s server=2 at=1s":          "lag at 4s, struck",
+		"isolate 3s server=2 at=1s":      "isolate at 4s, struck",
+		"pause-server 3s server=2 at=1s": "pause-server at 4s, struck",
+		"restart 3s server=2 at=1s":      "restart at 4s, sever 2, send 2 reset, struck",
 	} {
 		n := newTestNetwork(t, line)
 		n.a2.Server = 1

@@ -20,7 +20,10 @@ type Network struct {
 	conns   map[int64]*Conn
 	outages []outage
 	backAt  map[int]time.Duration // when a server that is down is back
-	cutOff  map[int]isolation     // of the servers that do not reach the others
+	cutOff  map[int]span          // of the servers that do not reach the others
+	paused  map[int]span          // of the servers that stand still
+	// believes has the servers that lead no more, and when they notice.
+	believes map[int]time.Duration
 
 	ensemble Ensemble
 }
@@ -39,7 +42,7 @@ type Armed struct {
 // New is a Network without connections. A time of a fault counts from 0.
 func New(plan ...fault.Fault) *Network {
 	n := &Network{conns: map[int64]*Conn{}, backAt: map[int]time.Duration{},
-		cutOff: map[int]isolation{}}
+		cutOff: map[int]span{}, paused: map[int]span{}, believes: map[int]time.Duration{}}
 	for _, f := range plan {
 		n.Arm(f, 0)
 	}
@@ -72,8 +75,8 @@ func (n *Network) Missed() []fault.Fault {
 }
 
 // Waiting reports whether a fault may act on a request or an event, or a request may have to wait
-// for the leader.
-func (n *Network) Waiting() bool { return len(n.waiting)+len(n.cutOff) > 0 && !n.healed }
+// for a server or for the leader.
+func (n *Network) Waiting() bool { return (len(n.waiting) > 0 || n.keepsApart()) && !n.healed }
 
 // Healed reports whether Heal was called.
 func (n *Network) Healed() bool { return n.healed }
@@ -164,7 +167,7 @@ func (n *Network) Due(now time.Duration) []*Armed {
 }
 
 // Next is when there is something to do: for a fault bound to a time, for a connection, or for a
-// server that reaches the others again.
+// server that reaches the others again, goes on, or notices that it leads no more.
 func (n *Network) Next() (at time.Duration, ok bool) {
 	take := func(t time.Duration, found bool) {
 		if found && (!ok || t < at) {
@@ -177,8 +180,13 @@ func (n *Network) Next() (at time.Duration, ok bool) {
 	for _, c := range n.conns {
 		take(c.Next())
 	}
-	for _, i := range n.cutOff {
-		take(i.until, true)
+	for _, spans := range []map[int]span{n.cutOff, n.paused} {
+		for _, s := range spans {
+			take(s.until, true)
+		}
+	}
+	for _, noticesAt := range n.believes {
+		take(noticesAt, true)
 	}
 	return at, ok
 }
@@ -197,6 +205,8 @@ func (n *Network) Heal() {
 	n.healed, n.outages = true, nil
 	clear(n.backAt)
 	clear(n.cutOff)
+	clear(n.paused)
+	clear(n.believes)
 }
 
 // Release releases held messages at once; connections in a black hole are reset.

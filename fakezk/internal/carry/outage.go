@@ -53,8 +53,11 @@ func (n *Network) Refuses(client int64, server int, now time.Duration) (bool, []
 func (n *Network) IsDown(server int, now time.Duration) bool { return now < n.backAt[server] }
 
 // TakeDown takes a server down until a time: its connections end and dials fail. One that is down
-// already may stay so for longer, and one that is cut off stays so until it reaches the others.
+// already may stay so for longer, and one that is cut off stays so until it reaches the others. One
+// that stands still, or believes to lead, does so no more.
 func (n *Network) TakeDown(server int, until time.Duration) []Action {
+	delete(n.paused, server)
+	delete(n.believes, server)
 	n.backAt[server] = max(n.backAt[server], n.cutOff[server].until, until)
 	var ends []Action
 	for _, c := range n.Conns() {

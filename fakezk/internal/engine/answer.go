@@ -30,8 +30,8 @@ func (x *exchange) request(frame []byte) {
 	// The real server answers auth and sasl before the request pipeline: they do
 	// not restart the session's expiry timer.
 	authentication := h.Op == proto.OpAuth || h.Op == proto.OpSasl
-	if !authentication && x.e.ensemble.reachesLeader(c.at) {
-		x.e.sessions.touch(c.session, x.now)
+	if !authentication {
+		x.touch()
 	}
 	x.r.Body, err = wire.DecodeRequest(h.Op, body)
 	switch {
@@ -111,9 +111,6 @@ func (x *exchange) write() bool {
 //
 // Source: SessionTrackerImpl.checkSession; FinalRequestProcessor, SessionMovedException.
 func (x *exchange) sessionMoved() bool { return x.c.session.owner != x.c.id }
-
-// leader is the tree of the leader, which decides the writes.
-func (x *exchange) leader() *state.Store { return x.e.ensemble.leader.store }
 
 // apply lets the leader apply a transaction of the client, and then the client's own server.
 func (x *exchange) apply(txn state.Txn) state.Result {

@@ -146,10 +146,12 @@ func (cs *connections) drop(id ConnID) {
 	c.at.watches.drop(c)
 }
 
-// hangUpAll closes all connections, in order of id.
+// hangUpAll closes all connections, in order of id, but for those to servers that are apart.
 func (cs *connections) hangUpAll() {
 	for _, id := range slices.Sorted(maps.Keys(cs.open)) {
-		cs.open[id].hangUp()
+		if c := cs.open[id]; !c.at.isApart() {
+			c.hangUp()
+		}
 	}
 }
 

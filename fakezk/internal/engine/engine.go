@@ -20,6 +20,10 @@
 // first handshake it applies all of them. The client has then seen what it did, and everything
 // before.
 //
+// The others may go on without a server (Leave), the leader too. Until it joins them again (Join)
+// it answers reads, syncs and clients that come back from its own tree and the sessions that it
+// knows.
+//
 // A real leader answers when a majority has stored a transaction, and the servers apply it a little
 // later. Clients cannot tell: the outcome of a request without a reply is open anyway.
 //

@@ -49,9 +49,9 @@ func (s *ensemble) leaderTime(now int64) int64 {
 	return now + s.skew(s.number(s.leader))
 }
 
-// catchUp lets a server apply all that the leader has applied.
+// catchUp lets a server apply all that the leader has applied, unless it is apart.
 func (s *ensemble) catchUp(r *replica) {
-	for len(r.unapplied) > 0 {
+	for len(r.unapplied) > 0 && !r.isApart() {
 		s.follow(r)
 	}
 }
@@ -82,7 +82,7 @@ func (s *ensemble) hasWatchesLeft() bool {
 
 // reachesLeader reports whether the leader hears of the requests to a server.
 func (s *ensemble) reachesLeader(r *replica) bool {
-	return r == s.leader || !r.cutOff && !s.leader.cutOff
+	return r == s.leader || !r.cutOff && !s.leader.cutOff && !r.isApart()
 }
 
 // elect makes another server the leader, which has all transactions: a majority has stored each of
@@ -90,10 +90,19 @@ func (s *ensemble) reachesLeader(r *replica) bool {
 func (s *ensemble) elect(server int) {
 	epoch := (s.leader.store.LastZxid()>>32 + 1) << 32
 	s.leader = s.servers[server]
+	s.catchUp(s.leader)
+	s.leader.store.SkipTo(epoch)
 	for _, r := range s.servers {
-		s.catchUp(r)
-		r.store.SkipTo(epoch)
+		if !r.isApart() {
+			s.join(r)
+		}
 	}
+}
+
+// join lets a server have all that the leader has.
+func (s *ensemble) join(r *replica) {
+	s.catchUp(r)
+	r.store.SkipTo(s.leader.store.LastZxid())
 }
 
 func (s *ensemble) number(r *replica) int { return slices.Index(s.servers, r) }
@@ -105,6 +114,7 @@ type replica struct {
 	order     func(*state.Store, string, int32, []string) // see Config.OrderChildren
 	unapplied []state.Txn                                 // applied by the leader, not yet here
 	cutOff    bool                                        // from the other servers
+	known     map[int64]*session                          // while it is apart; see Engine.Leave
 }
 
 func newReplica(cfg Config) *replica {
@@ -113,26 +123,30 @@ func newReplica(cfg Config) *replica {
 	}
 }
 
+// isApart reports whether the others have gone on without the server.
+func (r *replica) isApart() bool { return r.known != nil }
+
 // Servers is the number of servers.
 func (e *Engine) Servers() int { return len(e.ensemble.servers) }
 
 // Leader is the number of the leader.
 func (e *Engine) Leader() int { return e.ensemble.number(e.ensemble.leader) }
 
-// Next is the zxid of the next transaction that a server has to apply, if there is one.
+// Next is the zxid of the next transaction that a server has to apply, if there is one. A server
+// that is apart has none to apply until it joins the others.
 func (e *Engine) Next(server int) (zxid int64, ok bool) {
-	behind := e.ensemble.servers[server].unapplied
-	if len(behind) == 0 {
+	r := e.ensemble.servers[server]
+	if len(r.unapplied) == 0 || r.isApart() {
 		return 0, false
 	}
-	return behind[0].Zxid, true
+	return r.unapplied[0].Zxid, true
 }
 
 // Follow lets a server apply the transactions up to a zxid, and notify its watchers.
 func (e *Engine) Follow(server int, zxid int64, now time.Time) Reaction {
 	e.begin(now.UnixMilli())
 	r := e.ensemble.servers[server]
-	for len(r.unapplied) > 0 && r.unapplied[0].Zxid <= zxid {
+	for next, ok := e.Next(server); ok && next <= zxid; next, ok = e.Next(server) {
 		e.ensemble.follow(r)
 	}
 	return e.reaction()
@@ -156,7 +170,7 @@ func (e *Engine) CutOff(server int, cutOff bool) { e.ensemble.servers[server].cu
 
 // Elect makes another server the leader. All connections are closed, the expiry timers of the
 // sessions restart, and the zxids of the next epoch begin. Every server applies the missing
-// transactions before it serves again.
+// transactions before it serves again, but for those that are apart.
 //
 // Source: Leader.startZkServer, LearnerHandler.
 func (e *Engine) Elect(server int, now time.Time) Reaction {

@@ -28,7 +28,11 @@ func (x *exchange) handshake(frame []byte) {
 		x.reattach(req, timeout)
 	}
 	x.r.Silent, x.r.Session, x.r.Zxid = false, c.sessionID(), store.LastZxid()
-	if c.session != nil {
+	switch {
+	case c.session == nil:
+	case c.at.isApart():
+		x.touchApart()
+	default:
 		x.e.sessions.touch(c.session, x.now)
 	}
 	c.sendConnectResponse()
@@ -49,7 +53,7 @@ func (x *exchange) newSession(timeoutMs int64) {
 // real server does, it closes the session's present connection before it checks the password. A
 // connection to another server stays; see [exchange.sessionMoved].
 func (x *exchange) reattach(req proto.ConnectRequest, timeoutMs int64) {
-	s := x.e.sessions.byID[req.SessionID]
+	s := x.session(req.SessionID)
 	if s == nil || s.ended {
 		return
 	}

@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/marks"
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
+)
+
+// TestALeaderThatIsApart answers from its tree, also after a sync, and takes its clients back,
+// until it joins the others.
+func TestALeaderThatIsApart(t *testing.T) {
+	b := ensembleBench(t)
+	old := b.connectTo(0, 0, 20*time.Second)
+	session := b.e.SessionOf(old)
+	b.e.Leave(0)
+	b.take(b.e.Elect(2, b.now))
+	b.wantOutputs("")
+	writer := b.connectTo(2, 0, 20*time.Second)
+	b.must(writer, create("/n", 0))
+	b.followAll()
+	b.must(old, &proto.Sync{Path: "/"})
+	check.Equal(t, b.ask(old, exists("/n")).Err, proto.NoNode, "the old leader says")
+	back := b.connectTo(0, session, 20*time.Second)
+	check.Equal(t, b.e.SessionOf(back), session, "the session of the client that came back")
+	b.take(b.e.Join(0, b.now))
+	b.wantOutputs("3:closed@0") // the first is over since the client came back
+	back = b.connectTo(0, session, 20*time.Second)
+	b.must(back, exists("/n"), create("/m", 0))
+}
+
+// TestTheOthersHearNothingOfAServerApart: requests there do not keep a session alive.
+func TestTheOthersHearNothingOfAServerApart(t *testing.T) {
+	b := ensembleBench(t)
+	old := b.connectTo(0, 0, 5*time.Second)
+	session := b.e.SessionOf(old)
+	b.e.Leave(0)
+	b.take(b.e.Elect(2, b.now))
+	for range 3 {
+		b.wait(3 * time.Second)
+		b.must(old, exists("/"))
+	}
+	check.Equal(t, len(b.e.Sessions()), 0, "sessions")
+	b.take(b.e.Join(0, b.now))
+	check.Equal(t, b.returns(session), false, "the client gets its session back")
+}
+
+// returns reports whether a client gets its session back at server 0.
+func (b *bench) returns(session int64) bool {
+	b.next++
+	b.e.Open(b.next, 0, "127.0.0.1", b.now)
+	password := passwordOf(session)
+	hello := wire.AppendConnectRequest(nil, proto.ConnectRequest{
+		TimeoutMs: 5000, SessionID: session, Password: password[:],
+	})
+	return b.take(b.e.Handle(b.next, hello[4:], b.now)).Request.Session != 0
+}
+
+// TestALeaderEndsSessionsForItself whose time has run out, when it is cut off and when it is apart.
+func TestALeaderEndsSessionsForItself(t *testing.T) {
+	marks.Expect(t, "session ended by a leader cut off")
+	for _, leaves := range []bool{false, true} {
+		b := ensembleBench(t)
+		c := b.connectTo(1, 0, 5*time.Second)
+		session := b.e.SessionOf(c)
+		b.e.CutOff(0, true)
+		if leaves {
+			b.e.Leave(0)
+			b.take(b.e.Elect(2, b.now))
+		}
+		b.now = b.now.Add(8 * time.Second) // in which a leader cut off ends none for all
+		check.Equal(t, b.returns(session), false, "apart %t: a client that moves there keeps it",
+			leaves)
+		check.Equal(t, len(b.e.Sessions()), 1, "apart %t: sessions", leaves)
+	}
+}

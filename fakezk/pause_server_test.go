@@ -1,0 +1,87 @@
+package fakezk
+
+import (
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/internal/check"
+)
+
+// TestADeposedLeaderAnswersOldSyncs, after it has stood still, or cut off from the others, until it
+// notices that another server leads. Then its clients see what was written.
+func TestADeposedLeaderAnswersOldSyncs(t *testing.T) {
+	for plan, notices := range map[string]time.Duration{
+		"pause-server 12s server=3 at=1s": 15 * time.Second,
+		"isolate 12s server=3 at=1s":      13 * time.Second,
+		"isolate 10s server=3 at=1s":      13 * time.Second,
+	} {
+		inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+			began := time.Now()
+			e.conns[3], _ = e.ConnectAs(t, Client{Name: "old", Server: 3, Timeout: 40 * time.Second})
+			session := e.conns[3].SessionID()
+			e.set(1, "/a", "old")
+			e.inject(plan)
+			time.Sleep(time.Second)
+			check.Equal(t, e.Leader(), 3, "%s: the leader", plan)
+			time.Sleep(11 * time.Second)
+			check.Equal(t, e.Leader(), 2, "%s: the new leader", plan)
+			e.set(1, "/a", "new")
+			time.Sleep(time.Until(began.Add(notices - 500*time.Millisecond)))
+			_, err := e.conns[3].Sync("/a")
+			check.OK(t, err)
+			e.reads(3, "/a", "old")
+			time.Sleep(time.Until(began.Add(notices + 3*time.Second)))
+			e.set(3, "/b", "x")
+			e.reads(3, "/a", "new")
+			check.Equal(t, e.conns[3].SessionID(), session, "%s: session", plan)
+		})
+	}
+}
+
+// TestAServerStandsStill: its clients wait, and those of the others do not, if it does not lead.
+func TestAServerStandsStill(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		e.inject("pause-server 4s server=2 at=1s")
+		time.Sleep(2 * time.Second)
+		began := time.Now()
+		e.set(1, "/a", "x")
+		check.Equal(t, time.Since(began), 0, "time for a write")
+		_, _, err := e.conns[2].Exists("/a")
+		check.OK(t, err)
+		check.Equal(t, time.Since(began), 3*time.Second, "time for a read at server 2")
+		e.inject("pause-server 4s server=3 at=1ns")
+		time.Sleep(time.Second)
+		began = time.Now()
+		e.reads(1, "/a", "x")
+		check.Equal(t, time.Since(began), 0, "time for a read beside the leader")
+		e.set(1, "/a", "y")
+		check.Equal(t, time.Since(began).Round(time.Second), 3*time.Second,
+			"time for a write by way of the leader")
+	})
+}
+
+// TestClearFaultsLetsServersGoOn, and those join the others without which they have gone on.
+func TestClearFaultsLetsServersGoOn(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		e.inject("pause-server 1h server=3 at=1ns")
+		time.Sleep(12 * time.Second)
+		e.set(1, "/a", "x")
+		e.ClearFaults()
+		time.Sleep(3 * time.Second)
+		e.reads(3, "/a", "x")
+		e.set(3, "/a", "y")
+		e.reads(2, "/a", "y")
+	})
+}
+
+// TestRestartEndsTheTimeInWhichAServerStandsStill.
+func TestRestartEndsTheTimeInWhichAServerStandsStill(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		e.inject("pause-server 1h server=3 at=1ns")
+		time.Sleep(12 * time.Second)
+		e.set(1, "/a", "x")
+		e.Restart(3)
+		time.Sleep(3 * time.Second)
+		e.reads(3, "/a", "x")
+	})
+}

@@ -1,0 +1,106 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/carry"
+)
+
+// A server is apart when the others have elected a leader without it and it does not know: it
+// stands still, or it has led and believes to lead.
+
+// pauseServer lets a server stand still. If it does so for too long, the others go on without it.
+func (s *replicas) pauseServer(server int, f *carry.Armed, until time.Duration) {
+	s.record.Log("server", "%s stands still for %s", serverName(server), f.For)
+	s.noteApart(server)
+	if at := s.faults.LeftBehindAt(server, s.agenda.Now()); at > 0 {
+		s.agenda.Schedule(at, func() { s.leaveBehind(server) })
+	}
+	s.agenda.Schedule(until, func() { s.goOn(server) })
+}
+
+// leaveBehind lets the others go on without a server that has stood still for too long. They elect
+// a leader if it has led, or if they are no majority.
+func (s *replicas) leaveBehind(server int) {
+	if s.faults.Healed() || !s.faults.IsLeftBehind(server, s.agenda.Now()) ||
+		s.engine.IsApart(server) {
+		return
+	}
+	s.record.Log("server", "the others go on without %s", serverName(server))
+	if server == s.engine.Leader() || s.lacksQuorum() {
+		s.elect()
+	}
+}
+
+// goOn ends the time in which a server stands still. One without which the others have gone on
+// joins them: at once, or when it notices that it leads no more.
+func (s *replicas) goOn(server int) {
+	now := s.agenda.Now()
+	leftBehind := s.faults.IsLeftBehind(server, now)
+	if s.faults.Healed() || !s.faults.GoOn(server, now) {
+		return
+	}
+	s.record.Log("server", "%s goes on", serverName(server))
+	s.noteApart(server)
+	if leftBehind = leftBehind || s.engine.IsApart(server); leftBehind && !s.believes(server) {
+		s.join(server, now+electionTime)
+	}
+}
+
+// believes reports whether a server believes to lead, and does not.
+func (s *replicas) believes(server int) bool { return s.faults.BelievesUntil(server) > 0 }
+
+// leaveUnaware lets the servers be apart that do not notice an election which begins now.
+func (s *replicas) leaveUnaware() {
+	now := s.agenda.Now()
+	for i := range s.number {
+		if s.engine.IsApart(i) || !s.faults.IsUnaware(i, now) {
+			continue
+		}
+		s.engine.Leave(i)
+		if i == s.engine.Leader() {
+			s.agenda.Schedule(s.faults.Depose(i, now), func() { s.notice(i) })
+		}
+	}
+}
+
+// notice ends the belief of a server that it leads.
+func (s *replicas) notice(server int) {
+	now := s.agenda.Now()
+	if s.faults.Healed() || !s.believes(server) || s.faults.BelievesUntil(server) > now {
+		return
+	}
+	if until := s.faults.PausedUntil(server, now); until > 0 {
+		s.agenda.Schedule(until+1, func() { s.notice(server) })
+		return
+	}
+	s.record.Log("server", "%s notices that it leads no more", serverName(server))
+	s.join(server, now+electionTime)
+}
+
+// join lets a server that was apart be with the others again, from a time on: it ends its
+// connections and applies all that it lacks.
+func (s *replicas) join(server int, at time.Duration) {
+	s.perform(s.faults.TakeDown(server, at))
+	s.noteApart(server)
+	if s.engine.IsApart(server) {
+		s.engine.Join(server, s.agenda.Clock())
+	}
+}
+
+// noteApart tells the engine whether a server hears of the others now, and they of it.
+func (s *replicas) noteApart(server int) {
+	now := s.agenda.Now()
+	s.engine.CutOff(server, s.faults.IsCutOff(server, now) || s.faults.PausedUntil(server, now) > 0)
+}
+
+// lacksQuorum reports whether the servers notice that they are no majority.
+func (s *replicas) lacksQuorum() bool {
+	together := 0
+	for i := range s.number {
+		if s.faults.MissedUntil(i, s.agenda.Now()) == 0 {
+			together++
+		}
+	}
+	return together <= s.number/2
+}
