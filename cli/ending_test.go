@@ -123,7 +123,7 @@ func TestErrorLikeAnInterrupt(t *testing.T) {
 func TestAScenarioThatWasCutOffIsNoFact(t *testing.T) {
 	for cutOff, want := range []string{
 		"none ends the process",
-		"none has ended the process, but 1 could not be played to the end",
+		"none has ended the process, but 1 scenario not tried to the end within 1m0s of real time",
 	} {
 		if got := playedAlone(cutOff); !strings.HasSuffix(got, want) {
 			t.Errorf("%d cut off: %q; want %q", cutOff, got, want)

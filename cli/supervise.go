@@ -301,8 +301,8 @@ func playedAlone(cutOff int) string {
 	if cutOff == 0 {
 		return "played alone, none ends the process"
 	}
-	return fmt.Sprintf("played alone, none has ended the process, but %d could not be played to the "+
-		"end", cutOff)
+	return fmt.Sprintf("played alone, none has ended the process, but %s not tried to "+
+		"the end within %s of real time", command.Plural(cutOff, "scenario"), aloneFor)
 }
 
 // output are the flags of the command that say how it prints: the directory of --save, and --json.
@@ -329,7 +329,8 @@ const (
 	// aloneTries is the number of times that a noted scenario is played: a race does not show each
 	// time.
 	aloneTries = 3
-	// aloneFor is how long that may take.
+	// aloneFor is how long that may take, in real time: a scenario that takes longer is said not to
+	// be tried to its end.
 	aloneFor = time.Minute
 )
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"flag"
+	"fmt"
+	"os"
 	"slices"
 	"testing"
 
@@ -29,7 +31,8 @@ import (
 // more. Failures, and scenarios that end the process, are saved, replayed and tried first as those
 // of [Test]. The flags -zksim.goroutines and -zksim.careless hold; -zksim.runs and -zksim.seed do
 // not. Goals that were not reached are no error: the processes of the engine do not know of each
-// other.
+// other. Inputs that could not be decided, such as one whose run froze, are skipped, and their
+// number is printed on standard error at the end; go test without -fuzz fails if all of them are.
 func Fuzz(f *testing.F, w scenario.Workload) {
 	f.Helper()
 	defer ballast.Hold()()
@@ -65,6 +68,9 @@ func inputsOf(f *testing.F, calm scenario.Scenario) hunt.Inputs {
 		f.Fatalf("zksim: %v", err)
 	case base.Status() == linearizability.Violated:
 		fail(context.Background(), f, base, nil)
+	case undecidedBy(base) != "":
+		fmt.Fprintf(os.Stderr, "zksim: %s: the run without faults is undecided: %s\n", f.Name(),
+			undecidedBy(base))
 	}
 	inputs, err := hunt.NewInputs(base)
 	if err != nil {
@@ -81,12 +87,17 @@ func tryInputs(f *testing.F, inputs hunt.Inputs) {
 	f.Helper()
 	target := f.Name()
 	var told []*scenario.Outcome
+	open := newUndecided(isWorker())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		o, err := saved.Play(inputs.Scenario(data))
 		if err != nil {
 			t.Fatalf("zksim: %v", err)
 		}
+		open.tried++
 		if o.Status() != linearizability.Violated {
+			if why := undecidedBy(o); why != "" {
+				open.skip(t, why)
+			}
 			return
 		}
 		again := slices.ContainsFunc(told, func(p *scenario.Outcome) bool {
@@ -98,6 +109,7 @@ func tryInputs(f *testing.F, inputs hunt.Inputs) {
 		told = append(told, o)
 		fail(context.Background(), namedTB{t, target}, o, nil)
 	})
+	open.tell(f, os.Stderr)
 }
 
 // engineRuns reports whether go test -fuzz is searching. The engine shows only the last failure,

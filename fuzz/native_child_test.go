@@ -1,6 +1,7 @@
 package fuzz_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/object"
@@ -21,12 +23,52 @@ const child = "ZKSIM_FUZZ_CHILD"
 
 func FuzzChild(f *testing.F) {
 	w, ok := map[string]scenario.Workload{
-		"good": object.Lock(goodLock), "bad": clientLock(),
+		"good": object.Lock(goodLock), "bad": clientLock(), "freezing": freezing(),
 	}[os.Getenv(child)]
 	if !ok {
 		f.Skip("for TestFuzzTargets")
 	}
 	fuzz.Fuzz(f, w.Named("FuzzChild"))
+}
+
+// outside is of no run, and nobody sends to it.
+var outside = make(chan struct{})
+
+// brittle is a lock that waits for ever, for something outside of the run, once a request has
+// failed.
+type brittle struct{ object.Locker }
+
+func (l brittle) Lock(ctx context.Context) error {
+	err := l.Locker.Lock(ctx)
+	if err != nil {
+		<-outside
+	}
+	return err
+}
+
+func freezing() scenario.Workload {
+	w := object.Lock(func(env object.Env) object.Locker { return brittle{goodLock(env)} })
+	w.Freeze = 100 * time.Millisecond
+	return w
+}
+
+// TestUndecidedInputsAreTold, by go test and by go test -fuzz: they do not pass.
+func TestUndecidedInputsAreTold(t *testing.T) {
+	t.Parallel()
+	told := regexp.MustCompile(`zksim: FuzzChild: [1-9]\d* inputs are undecided; the first: ` +
+		`the run froze: a goroutine waits for something outside of the run`)
+	for _, flags := range [][]string{
+		nil, {"-test.fuzz=^FuzzChild$", "-test.fuzztime=24x", "-test.fuzzcachedir=" + t.TempDir()},
+	} {
+		dir := t.TempDir()
+		passed, text := fuzzChild(t, dir, "freezing", flags...)
+		if !passed || !told.MatchString(text) {
+			t.Errorf("%q: passed: %v\n%s", flags, passed, text)
+		}
+		if left, _ := filepath.Glob(dir + "/testdata/zksim/.*"); len(left) > 0 {
+			t.Errorf("%q: left: %q", flags, left)
+		}
+	}
 }
 
 // fuzzChild runs FuzzChild in a directory. It reports whether it passed, and returns its output.

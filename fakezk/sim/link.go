@@ -103,7 +103,7 @@ func (l *link) send(up bool, m *carry.Message) {
 	label.sent, label.nth = n.sent, t.count
 	l.noteSent(up, m)
 	if up {
-		n.guard.Sent(m.Bytes)
+		l.process.counted.Sent(m.Bytes)
 		l.conn.QueueUp(m)
 	} else {
 		l.conn.QueueDown(m)

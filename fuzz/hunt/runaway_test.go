@@ -46,7 +46,7 @@ func TestRunawaysEnd(t *testing.T) {
 	})
 	small, _, err := hunt.Minimize(t.Context(), o)
 	check.OK(t, err)
-	const want = ` gets no further: it has sent 1\d000 requests since step \d+ without a pause, ` +
+	const want = ` gets no further: the code under test has sent 1\d000 requests since step \d+ without a pause, ` +
 		`in a cycle of 1: create /lock$`
 	if !hunt.Alike(o, small) || !regexp.MustCompile(want).MatchString(small.Summary()) {
 		t.Errorf("%s, %v: %s; want %q", small.Scenario, small.Scenario.Plan, small.Summary(), want)

@@ -187,11 +187,11 @@ func TestTheReasonOfAFailureIsTold(t *testing.T) {
 			}},
 		{"a client, not waited for", "panic: broken client",
 			func(_ *rapid.T, w *property.World) { w.Go("b", func() { panic("broken client") }) }},
-		{"no end", "the body has not ended after 6h",
+		{"no end", "s of virtual time, which is the time limit of a run",
 			func(_ *rapid.T, w *property.World) { <-w.Context().Done(); w.Sleep(1) }},
 		{"a client without end", "the body has not ended after 6h",
 			func(_ *rapid.T, w *property.World) { w.Go("c", func() { select {} }) }},
-		{"a loop of requests", "client a gets no further: it has sent 1",
+		{"a loop of requests", "client a gets no further: the code under test has sent 1",
 			func(_ *rapid.T, w *property.World) {
 				w.Go("a", func() {
 					for w.Context().Err() == nil {

@@ -158,10 +158,14 @@ func (w *World) failed(result *trace.Result) *failure {
 		return w.failure
 	case len(result.Panics) > 0:
 		return &failure{value: "panic: " + firstLine(result.Panics[0])}
+	case result.OutOfSteps: // those of the observer fill the memory, too
+		return &failure{value: scenario.EndedByGuard(result) +
+			"; the body's own reads of the tree count as steps, too"}
 	case scenario.EndedByGuard(result) != "":
 		return &failure{value: scenario.EndedByGuard(result)}
 	case !w.over:
-		return &failure{value: fmt.Sprintf("the body has not ended after %s of virtual time",
+		return &failure{value: fmt.Sprintf("the body has not ended after %s of virtual time, which "+
+			"is the time limit of a run; it was not tried to its end",
 			result.Elapsed.Round(time.Second))}
 	}
 	return nil

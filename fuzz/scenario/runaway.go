@@ -9,14 +9,15 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// runawayVerdict is the verdict on a run that was ended because it would have worked without end.
+// runawayVerdict is the verdict on a run that was ended because the code under test would have
+// worked without end.
 func runawayVerdict(r *trace.Result) linearizability.Verdict {
 	w, steps := r.Runaway, []int64{r.Runaway.Step}
 	switch {
 	case w.Requests > 0:
 		return violatedLiveness(steps,
-			"client %s gets no further: it has sent %d requests since step %d without a pause%s",
-			w.Client, w.Requests, w.Step, cycle(r.Requests, w.Client))
+			"client %s gets no further: the code under test has sent %d requests since step %d "+
+				"without a pause%s", w.Client, w.Requests, w.Step, cycle(r.Requests, w.Client))
 	case w.Lines > 0:
 		return violatedLiveness(steps, "client %s gets no further: its script has written %d "+
 			"lines at one instant, at step %d", w.Client, w.Lines, w.Step)
@@ -26,7 +27,8 @@ func runawayVerdict(r *trace.Result) linearizability.Verdict {
 		begun = fmt.Sprintf(", most of them begun at %s by %s", source, nameOf(function))
 	}
 	return violatedLiveness(steps,
-		"goroutines without number: at step %d the run has %d%s", w.Step, w.Goroutines, begun)
+		"goroutines without number: at step %d the code under test has %d%s", w.Step,
+		w.Goroutines, begun)
 }
 
 const (

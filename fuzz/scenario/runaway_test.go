@@ -55,7 +55,7 @@ func checkRunaway(t *testing.T, s scenario.Scenario, want string) {
 }
 
 func TestRequestsWithoutEndAreAVerdict(t *testing.T) {
-	checkRunaway(t, runningAway(askForEver), "client b gets no further: it has sent 10000 "+
+	checkRunaway(t, runningAway(askForEver), "client b gets no further: the code under test has sent 10000 "+
 		"requests since step 9 without a pause, in a cycle of 2: getChildren2 /, exists /lock/a")
 }
 

@@ -1,6 +1,8 @@
 // Package guard ends runs that would not end. It guards against code under test that works without
 // end and gets nowhere (runaway.go), against code with which virtual time cannot pass (freeze.go),
-// and against runs that are too long (this file). It never ends a run for what the harness does.
+// and against runs that are too long (this file). It guards the code under test: the requests,
+// messages, lines and goroutines of the harness do not count. Only its steps do, as they fill the
+// memory like all others.
 package guard
 
 import (
@@ -10,7 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// maxBytes is the greatest length of all messages to the server in a run.
+// maxBytes is the greatest length of all messages of the code under test to the server in a run.
 const maxBytes = 256 << 20
 
 // A Guard watches a run. Use New.
@@ -27,7 +29,7 @@ type Guard struct {
 	stopped atomic.Bool
 
 	// For the World's.
-	bytes      int64 // of messages to the server
+	bytes      int64 // of messages to the server, without those of the harness
 	outOfSteps bool
 	counted    struct { // when goroutines were counted last
 		steps int64
@@ -53,9 +55,6 @@ func (g *Guard) bubbleName() string {
 // Step counts a step, and Steps returns their number.
 func (g *Guard) Step()        { g.steps.Add(1) }
 func (g *Guard) Steps() int64 { return g.steps.Load() }
-
-// Sent counts a message to the server.
-func (g *Guard) Sent(message []byte) { g.bytes += int64(len(message)) }
 
 // Stop ends all bounds.
 func (g *Guard) Stop() { g.stopped.Store(true) }

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"regexp"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -78,6 +79,13 @@ func (c *Client) Acts(now time.Duration) (paused bool) {
 	return paused
 }
 
+// Sent counts a message of the client to the server.
+func (c *Client) Sent(message []byte) {
+	if !c.harness {
+		c.guard.bytes += int64(len(message))
+	}
+}
+
 // Request counts a request of the client.
 func (c *Client) Request(now time.Duration) {
 	if !c.Acts(now) {
@@ -124,8 +132,8 @@ func (c *Client) Line(at trace.Moment) (runaway bool) {
 	return true
 }
 
-// countGoroutines ends the run if it has too many goroutines. It counts every 100 ms of virtual
-// time or 256 steps, as it takes long to count.
+// countGoroutines ends the run if the code under test has too many goroutines. It counts every
+// 100 ms of virtual time or 256 steps, as it takes long to count.
 func (g *Guard) countGoroutines(now time.Duration) {
 	steps := g.steps.Load()
 	if steps < g.counted.steps+256 && now < g.counted.at+100*time.Millisecond {
@@ -153,8 +161,12 @@ func Leaked() int64      { return leaked.Load() }
 // These would make each count take long, in hunts in code that never closes its clients.
 func numGoroutine() int { return runtime.NumGoroutine() - int(Leaked()) }
 
-// goroutines counts the goroutines of the run in a text with stacks. It looks for the place at
-// which most of them were begun, and returns the stack of one of these.
+// ofHarness matches the line of a stack that says that the harness has begun the goroutine. A
+// connection of go-zookeeper belongs to the code that has opened it.
+var ofHarness = regexp.MustCompile(`^github\.com/zksim/zksim/fakezk/(sim|internal/\w+)\.`)
+
+// goroutines counts the goroutines of the code under test in a text with stacks. It looks for the
+// place at which most of them were begun, and returns the stack of one of these.
 func (g *Guard) goroutines(stacks string) (number int, stack string) {
 	name, begun, most := g.bubbleName(), map[string]int{}, 0
 	for s := range trace.Stacks(stacks) {
@@ -162,8 +174,11 @@ func (g *Guard) goroutines(stacks string) (number int, stack string) {
 		if !strings.Contains(header, name) {
 			continue
 		}
-		number++
 		_, by, _ := strings.Cut(s, "\ncreated by ")
+		if ofHarness.MatchString(by) {
+			continue
+		}
+		number++
 		_, by, _ = strings.Cut(by, "\n") // without the number of the goroutine
 		if begun[by]++; begun[by] > most {
 			most, stack = begun[by], s
