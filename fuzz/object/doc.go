@@ -75,6 +75,7 @@
 //   - Path is the znode or the directory of the object, if it is not the one of the table. The Path
 //     of Env is the same.
 //   - LeavesAtRest are patterns of znodes that may stay behind when all clients are done.
+//   - TTL of a lock: the holder's znode is a TTL node that it renews, and no ephemeral.
 //   - Fair and MaxHerd of a lock: waiters are served in order, and a release wakes at most that
 //     number of clients.
 //   - MayLose, MayDuplicate and Unordered of a queue: weaker promises.

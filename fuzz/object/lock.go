@@ -42,6 +42,11 @@ type LockClaims struct {
 	// any. It is judged only in runs in which no wait was given up by an error, a done context or
 	// the end of a session: the client cannot remove the watch of such a wait.
 	MaxHerd int
+	// TTL is the time to live of the znodes by which the lock is held, if they are TTL nodes: the
+	// holder makes one with CreateTTL and keeps the lock by writes to it, whatever becomes of its
+	// session. The server may delete it when no write has come for that time: it looks once a
+	// minute. 0 means that the lock is held by ephemerals.
+	TTL time.Duration
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string
 }
@@ -56,7 +61,7 @@ func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 		About:   claims.About,
 		Play:    scenario.Apart(opener(open, claims.Path), playLock),
 		Handles: true,
-		Length:  holdingTime,
+		Length:  claims.length,
 	}, ops.Lock, func(l lock.Claims) linearizability.Claims {
 		return l
 	})
@@ -75,8 +80,9 @@ func (c LockClaims) judged(
 // options are the claims in the form that the judge takes.
 func (c LockClaims) options(e scenario.Evidence) lock.Claims {
 	opts := lock.Claims{
-		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, AllowedAtRest: c.LeavesAtRest,
-		Signals: e.Signals, SignalWithin: signalWithin,
+		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, TTL: c.TTL > 0,
+		AllowedAtRest: c.LeavesAtRest,
+		Signals:       e.Signals, SignalWithin: signalWithin,
 		Handles: slices.ContainsFunc(e.History.Ops, func(op linearizability.Op) bool {
 			return op.Kind == ops.Lock && strings.HasPrefix(op.Input, handle)
 		}),
@@ -102,6 +108,15 @@ func lockOf(p *scenario.Player) string {
 func holdingTime(s scenario.Script) time.Duration {
 	turns := s.Clients * s.Rounds * max(1, s.Goroutines)
 	return time.Duration(turns) * (scenario.LongHold + time.Second)
+}
+
+// length is holdingTime, with the time until the server has deleted some nodes whose TTL is over.
+func (c LockClaims) length(s scenario.Script) time.Duration {
+	if c.TTL == 0 {
+		return holdingTime(s)
+	}
+	const looks = time.Minute
+	return holdingTime(s) + time.Duration(s.Clients)*(c.TTL+looks)
 }
 
 // retryPause is how long a client waits after an error before it goes on.

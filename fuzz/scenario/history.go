@@ -23,6 +23,7 @@ func history(r *trace.Result, players []*Player) linearizability.History {
 		h.Ops = append(h.Ops, p.ops(r)...)
 		h.Notices = append(h.Notices, p.losses(r, h.End)...)
 	}
+	h.Notices = append(h.Notices, unansweredAtEnds(r)...)
 	for _, n := range r.Notices {
 		if kind, ok := noticeKinds[n.Kind]; ok {
 			h.Notices = append(h.Notices,

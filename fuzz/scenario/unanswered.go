@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -33,6 +34,28 @@ func withUnanswered(r *trace.Result, losses []linearizability.Notice) []lineariz
 		list = append(list, loss)
 	}
 	return list
+}
+
+// unansweredAtEnds are such notices right before each deletion of a znode whose TTL was over, for
+// its maker: it may have sent a write in time.
+func unansweredAtEnds(r *trace.Result) []linearizability.Notice {
+	var ends []linearizability.Notice
+	for _, c := range r.Changes {
+		if c.Kind != trace.NodeDeleted || c.Session != 0 || c.Owner != 0 ||
+			whyDeleted(r, c) != ttlOver {
+			continue
+		}
+		for _, made := range r.Changes {
+			if made.Kind == trace.NodeCreated && cmp.Or(made.Czxid, made.Zxid) == c.Czxid &&
+				made.Client != "" {
+				ends = append(ends, linearizability.Notice{Client: made.Client, Step: c.Step,
+					Time: c.Time})
+			}
+		}
+	}
+	return slices.DeleteFunc(withUnanswered(r, ends), func(n linearizability.Notice) bool {
+		return n.Kind != linearizability.Unanswered
+	})
 }
 
 // learnedLoss reports whether the client of a loss had learned of the end of a connection or of a

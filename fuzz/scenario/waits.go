@@ -195,6 +195,9 @@ func whoDeleted(r *trace.Result, q trace.RequestPoint) (text string) {
 	return ""
 }
 
+// ttlOver says why the server deletes a TTL node.
+const ttlOver = "its TTL was over"
+
 // whyDeleted says why the server deleted a znode: the last request that can have made it tells.
 func whyDeleted(r *trace.Result, deleted trace.Change) (why string) {
 	if deleted.Owner != 0 {
@@ -215,7 +218,7 @@ func whyDeleted(r *trace.Result, deleted trace.Change) (why string) {
 		case q.Op == "createContainer" && q.Path == deleted.Path:
 			return "an empty container"
 		case q.Op == "createTTL":
-			return "its TTL was over"
+			return ttlOver
 		}
 		return ""
 	}

@@ -61,6 +61,12 @@ type Claims struct {
 	// lock, as the ZooKeeper guide advises. Otherwise it goes on believing: the session outlives
 	// most disconnects. With Signals this has no effect, since then the signal ends the belief.
 	DisconnectEndsBelief bool
+	// TTL: a holder keeps the lock by writes to a znode that it has made with a TTL, whatever
+	// becomes of its session. If the server deletes that znode because no write came in time, the
+	// hold ends, and a zombie window may follow, as at the end of a session. If the holder was
+	// connected all the time, had an answer to each request and was not paused, it could have
+	// written, and safety is violated. TTL nodes may stay at rest.
+	TTL bool
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
 	AllowedAtRest []string
 }
@@ -94,6 +100,9 @@ func (claims Claims) with(more ...string) []string {
 
 // judge judges a lock of any kind.
 func judge(t table, left *lin.Leftovers) lin.Report {
+	if t.claims.TTL {
+		left = withoutLives(left, t.claims.Path)
+	}
 	events := eventsOf(t)
 	r := lin.Report{
 		ZombieWindows: zombieWindows(t),

@@ -37,8 +37,11 @@ func falseSignal(t table, h *hold) (v lin.Verdict, bad bool) {
 		return lin.Verdict{}, false
 	}
 	from := min(h.lock.Call, h.node.Created)
-	e, excused := judging.FirstNotice(t.history, h.lock.Client, from, lin.Disconnected,
-		lin.SessionExpired, lin.Unanswered)
+	kinds := []lin.NoticeKind{lin.Disconnected, lin.SessionExpired, lin.Unanswered}
+	if t.claims.TTL { // the time may be over when the pause is
+		kinds = append(kinds, lin.Paused)
+	}
+	e, excused := judging.FirstNotice(t.history, h.lock.Client, from, kinds...)
 	if excused && e.Step <= n.Step || judging.PausedAt(t.history, h.lock.Client, n.Time) {
 		return lin.Verdict{}, false
 	}

@@ -29,6 +29,9 @@ type waiter struct {
 
 func newTable(h lin.History, kind kind, claims Claims) table {
 	h = h.Sorted()
+	if claims.TTL {
+		h = withLifetimes(h, claims.Path)
+	}
 	t := table{history: h, log: judging.ReadLog(h.Server), kind: kind, claims: claims}
 	t.nodes = newHolderNodes(h, t.log, kind, claims)
 	t.holds = pairHolds(h, kind)
