@@ -65,7 +65,8 @@ func (b *Barrier) Wait(ctx context.Context) error {
 	return err
 }
 
-// IsSet reports whether the barrier was up at some moment during the call.
+// IsSet reports whether the barrier was up at some moment during the call. It sends a write that
+// changes nothing before it looks, as Wait and Remove do; see SyncOnly.
 func (b *Barrier) IsSet(ctx context.Context) (bool, error) {
 	return task.Ask(ctx, b.tasks, "look at", func(r *request.Sender) (bool, error) {
 		stat, err := b.look(r)

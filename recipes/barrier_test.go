@@ -96,7 +96,7 @@ func TestWaitersOfOneHandleMissNothing(t *testing.T) {
 func TestWaitIsNotMisledByALaggingServer(t *testing.T) {
 	barred(t, func(t *testing.T, _ *testServer, c *testConn, b *Barrier, passed chan error) {
 		c.On("getW", 1, rule{Lose: true, Err: zk.ErrNoNode})
-		c.On("sync", 1, rule{After: c.Off})
+		c.On("confirm", 1, rule{After: c.Off})
 		c.Expire()
 		time.Sleep(time.Second)
 		wantWaiting(t, passed)

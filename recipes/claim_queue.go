@@ -97,9 +97,23 @@ func (q *claimQueue) list(r *request.Sender) (elementOrder, error) {
 	}
 }
 
-// listSynced is list after a sync: the result is no older than the call.
-func (q *claimQueue) listSynced(r *request.Sender) (elementOrder, error) {
+// listConfirmed is list as it is at some moment of the call.
+func (q *claimQueue) listConfirmed(r *request.Sender) (elementOrder, error) {
 	return request.FreshResult(r, q.items(), func() (elementOrder, error) {
 		return q.list(r)
 	})
+}
+
+// listSynced is list after a sync. It is cheaper than listConfirmed, and may be older if it comes
+// from a leader that was deposed: then what is decided by it fails.
+func (q *claimQueue) listSynced(r *request.Sender) (elementOrder, error) {
+	for {
+		e, err := r.Synced(q.items())
+		if err != nil {
+			return elementOrder{}, err
+		}
+		if l, err := q.list(r); err != nil || e.Check() == nil {
+			return l, err
+		}
+	}
 }

@@ -21,7 +21,7 @@ import (
 //   - An Add that returns nil has added exactly once. After an error that wraps ErrAmbiguous it has
 //     added once or not at all; after any other error it has not added.
 //   - Add and Get are linearizable: a call takes effect at one moment and returns the value of that
-//     moment. Get synchronises with the leader first.
+//     moment. Get sends a write that changes nothing before it reads; see SyncOnly.
 //
 // An addition is one transaction: a compare-and-set by the node's version, and the creation of a
 // record. After a lost reply the client sends the same transaction again. If that is refused, the

@@ -129,12 +129,17 @@
 //
 //   - No recipe decides about ownership, an addition or a removal by such a read. The search for a
 //     node after a lost reply to its creation, and the methods that ask the server (Participants,
-//     Leader, Peek, Fetch, IsSet, Get of Counter and SharedValue) synchronise first: their answers
-//     are no older than the call.
+//     Leader, Peek, Fetch, IsSet, Get of Counter and SharedValue) send a write that changes nothing
+//     first: the check of a node in a transaction of its own, which a majority stores. So their
+//     answers are no older than the call. A sync is not enough for that: a leader that was paused
+//     or cut off while the others have elected another one answers it from its own state, for about
+//     a tickTime. SyncOnly chooses it all the same. A node that is missing, or that the client may
+//     not read, does as well.
 //   - Views (NodeCache, ChildrenCache, TreeCache, the copy of a ConfigCenter, Group,
 //     ServiceRegistry) show the state of the client's server. That state can be arbitrarily old
 //     while Stale is false. A view never goes back to an older state, even if the client moves to
-//     another server. Ask the server for the present state.
+//     another server. Ask the server for the present state. In a new session a view begins with a
+//     sync.
 //   - A holder whose server is cut off can read its own node for some seconds after the session has
 //     ended. It learns of the end when that server gives up. See Limits for tokens.
 //

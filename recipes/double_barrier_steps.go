@@ -107,7 +107,7 @@ func (b *DoubleBarrier) formGroups(r *request.Sender, own string) (inside bool, 
 		if err != nil || formed && slices.Contains(group, own) {
 			return err == nil, err
 		}
-		if err := r.Sync(b.tasks.Path); err != nil { // before the next look
+		if err := r.Confirm(b.tasks.Path); err != nil { // before the next look
 			return false, err
 		}
 	}
@@ -244,7 +244,7 @@ func (b *DoubleBarrier) withdraw(r *request.Sender, remove func(r *request.Sende
 // removeEmptyGroups removes the nodes of groups without members.
 func (b *DoubleBarrier) removeEmptyGroups(r *request.Sender) error {
 	r = r.Unbounded()
-	if err := r.Sync(b.tasks.Path); err != nil {
+	if err := r.Confirm(b.tasks.Path); err != nil {
 		return err
 	}
 	names, err := r.Children(b.tasks.Path)

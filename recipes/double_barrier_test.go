@@ -156,7 +156,7 @@ func TestLeaveIsNotMisledByALaggingServer(t *testing.T) {
 		c[0].Expire()
 		c[0].On("getW", 1, rule{Lose: true, Err: zk.ErrNoNode})
 		c[0].On("getW", 1, rule{Lose: true, Err: zk.ErrNoNode})
-		c[0].On("sync", 1, rule{After: c[0].Off})
+		c[0].On("confirm", 1, rule{After: c[0].Off})
 		left := leave(t, m[0])
 		wantWaiting(t, left...)
 		wantAll(t, append(left, leave(t, m[1])...)...)

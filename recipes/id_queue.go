@@ -86,7 +86,7 @@ func (q *IDQueue) Remove(ctx context.Context, id string) (int, error) {
 // meanwhile.
 func (q *IDQueue) removeAll(r *request.Sender, t *task.Task[int], id string) (int, error) {
 	for {
-		l, err := q.listSynced(r)
+		l, err := q.listConfirmed(r)
 		if err != nil {
 			return 0, err
 		}

@@ -104,9 +104,7 @@ func (q *LockQueue) Offer(ctx context.Context, data []byte) error {
 // to end the delivery by Ack or Release. After an error nothing is held, unless it wraps
 // ErrAmbiguous: then a held element, if any, is given back in the background.
 func (q *LockQueue) Poll(ctx context.Context) (d *Delivery, ok bool, err error) {
-	d, err = q.deliver(ctx, "poll", func(*request.Sender) error {
-		return errNothing
-	})
+	d, err = q.deliver(ctx, "poll", nil)
 	if errors.Is(err, errNothing) {
 		return nil, false, nil
 	}
@@ -121,32 +119,44 @@ func (q *LockQueue) Take(ctx context.Context) (*Delivery, error) {
 // errNothing ends a Poll that has found nothing.
 var errNothing = errors.New("nothing there")
 
-// deliver locks the first element that can be locked. While there is none it calls idle.
+// deliver locks the first element that can be locked. While there is none it waits. Without wait it
+// ends with errNothing if there is none in a list that is as new as the call.
 func (q *LockQueue) deliver(
-	ctx context.Context, what string, idle func(*request.Sender) error,
+	ctx context.Context, what string, wait func(*request.Sender) error,
 ) (*Delivery, error) {
 	return task.Call(ctx, q.tasks, what, func(
 		r *request.Sender, t *task.Task[*Delivery],
 	) (*Delivery, error) {
 		return request.WithRestarts(r, func() (*Delivery, error) {
+			list, confirmed := q.store.listSynced, false
 			for {
-				d, err := q.lockFirst(r, t)
-				if d != nil || err != nil {
+				d, err := q.lockFirst(r, t, list)
+				switch {
+				case d != nil || err != nil:
 					return d, err
+				case wait != nil:
+					err = wait(r)
+				case confirmed:
+					err = errNothing
 				}
-				if err := idle(r); err != nil {
+				if err != nil {
 					return nil, err
+				}
+				if wait == nil {
+					list, confirmed = q.store.listConfirmed, true
 				}
 			}
 		})
 	})
 }
 
-// lockFirst locks the first element that is not held, or returns nil if there is none. It
-// synchronises first, so that the list shows no removed locks.
-func (q *LockQueue) lockFirst(r *request.Sender, t *task.Task[*Delivery]) (*Delivery, error) {
+// lockFirst locks the first element of a list that is not held, or returns nil if there is none.
+// The list comes after a sync, so that it shows no removed locks.
+func (q *LockQueue) lockFirst(
+	r *request.Sender, t *task.Task[*Delivery], list func(*request.Sender) (elementOrder, error),
+) (*Delivery, error) {
 	for {
-		l, err := q.store.listSynced(r)
+		l, err := list(r)
 		if err != nil || len(l.ready) == 0 {
 			return nil, err
 		}

@@ -229,7 +229,7 @@ func (d *Delivery) unlock(r *request.Sender) error {
 		return nil
 	}
 	r = r.Unbounded()
-	err := r.Sync(d.lockPath())
+	err := r.Confirm(d.lockPath())
 	mine := false
 	if err == nil {
 		mine, err = d.isMine(r)

@@ -95,6 +95,23 @@ func EphemeralElements() Option {
 	return func(o *request.Options) { o.Ephemeral = true }
 }
 
+// SyncOnly makes reads that are to be as new as their call cheaper, and a little older at times.
+//
+// Without it a recipe sends a write that changes nothing before such a read: the check of a node in
+// a transaction of its own. It costs what a write costs, since a majority of the servers stores it
+// on disk, and it needs a majority. With SyncOnly the recipe sends a sync, for which the leader
+// asks nobody. A leader that was paused or cut off while the others have elected another one
+// answers it, too, until it notices: after about one tickTime (two seconds by default) from when it
+// goes on, or after syncLimit and one tickTime from when it was cut off. What is read there is as
+// old as the new leader: it lacks all writes since. The promises "as it is at some moment of the
+// call", "linearizable" and "was empty" then hold but for that time.
+//
+// Locks and elections look for their own nodes in the same way after a lost reply, so give the
+// option to recipes that only read and write values, and to queues whose consumers ask again.
+func SyncOnly() Option {
+	return func(o *request.Options) { o.SyncOnly = true }
+}
+
 // EventKind is a kind of Event.
 type EventKind int
 

@@ -183,7 +183,8 @@ func (n *PersistentNode) step(r *request.Sender, _ task.Due) error {
 
 // maintain reads and repairs until the node is there, is watched and has the wanted data. It
 // returns the session that owns the node. A server that lags behind may show a node that another
-// client has deleted. So if a Set finds its data there already, maintain syncs and reads again.
+// client has deleted. So if a Set finds its data there already, maintain reads again after a
+// write that changes nothing.
 func (n *PersistentNode) maintain(r *request.Sender, want content) (int64, error) {
 	data := want.data
 	before, _ := n.state.Read()
@@ -203,7 +204,7 @@ func (n *PersistentNode) maintain(r *request.Sender, want content) (int64, error
 		case bytes.Equal(stored, data) && certain:
 			return session, nil
 		case bytes.Equal(stored, data):
-			certain, err = true, r.Sync(n.tasks.Path)
+			certain, err = true, r.Confirm(n.tasks.Path)
 		default:
 			certain = true
 			err = n.rewrite(r, data, stat.Version)

@@ -23,8 +23,8 @@ import (
 //     ephemeral element cannot be put back and is lost, too: see EphemeralElements.
 //   - Elements are returned in the order of their creation, with one exception: an element that was
 //     put back may come after younger elements that were taken meanwhile.
-//   - If Poll or Peek returns false, the queue was empty at some moment of the call: they
-//     synchronise with the leader first.
+//   - If Poll or Peek returns false, the queue was empty at some moment of the call:
+//     they send a write that changes nothing before they look; see SyncOnly.
 //
 // This is exactly-once removal, not exactly-once processing: a consumer that dies after Poll has
 // returned takes its element with it. For at-least-once processing use LockQueue.

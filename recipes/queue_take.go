@@ -51,7 +51,7 @@ func (q *claimQueue) Take(ctx context.Context) ([]byte, error) {
 
 func (q *claimQueue) peek(r *request.Sender) (element, error) {
 	for {
-		l, err := q.listSynced(r)
+		l, err := q.listConfirmed(r)
 		if err != nil || len(l.ready) == 0 {
 			return element{}, err
 		}
@@ -71,7 +71,7 @@ func (q *claimQueue) poll(r *request.Sender, t *task.Task[element]) (element, er
 	for {
 		l, err := q.list(r)
 		if err == nil && len(l.ready) == 0 {
-			l, err = q.listSynced(r)
+			l, err = q.listConfirmed(r)
 		}
 		if err != nil || len(l.ready) == 0 {
 			return element{}, err

@@ -142,7 +142,7 @@ func TestDoubtAboutAQuestionSurvivesARefusal(t *testing.T) {
 // TestRevokeSeesWhatCameBefore: it synchronises before it lists.
 func TestRevokeSeesWhatCameBefore(t *testing.T) {
 	revocable(t, func(t *testing.T, s *testServer, c *testConn, l, owner *RevocableLock) {
-		c.On("sync", 1, rule{Before: func() { mustLock(t, owner) }})
+		c.On("confirm", 1, rule{Before: func() { mustLock(t, owner) }})
 		mustRevoke(t, l, true)
 	})
 }

@@ -21,7 +21,8 @@ import (
 //     has written exactly once, or it returns false and has written nothing. After an error that
 //     wraps ErrAmbiguous they have written once or not at all, after any other error not at all.
 //   - Set, CompareAndSet and Get are linearizable: each takes effect at one moment of its call. Get
-//     synchronises with the leader first. CompareAndSet does so before it returns false.
+//     sends a write that changes nothing before it reads; see SyncOnly. CompareAndSet does so
+//     before it returns false.
 //   - Next returns a state that differs from the given one, as it was at some moment of the call.
 //     It may skip states in between.
 //
@@ -187,7 +188,8 @@ func (v *SharedValue) read(r *request.Sender) (ValueState, *zk.Stat, error) {
 	return stateOf(data, stat), stat, err
 }
 
-// latest is read with a sync: it returns the state at some moment of the call.
+// latest is read after a write that changes nothing: it returns the state at some moment of the
+// call.
 func (v *SharedValue) latest(r *request.Sender) (state ValueState, stat *zk.Stat, err error) {
 	err = r.Fresh(v.tasks.Path, func() (err error) {
 		state, stat, err = v.read(r)

@@ -84,7 +84,7 @@ func TestNextSeesEachChange(t *testing.T) {
 // of "1" and has missed the write of "2".
 func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 	for nth := range 4 {
-		for _, op := range []string{"sync", "get", "getW"} {
+		for _, op := range []string{"confirm", "get", "getW"} {
 			behind := func(t *testing.T, s *testServer, c *testConn) (seen ValueState) {
 				v := NewSharedValue(s.Connect(), "/v")
 				mustSetValue(t, v, "1", 0)

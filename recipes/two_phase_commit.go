@@ -273,7 +273,7 @@ func (c *TwoPhaseCommit) read(r *request.Sender) (tx Transaction, err error) {
 	return tx, err
 }
 
-// readLocal is read without a sync: the client's server may lag behind.
+// readLocal is read without Confirm: the client's server may lag behind.
 func (c *TwoPhaseCommit) readLocal(r *request.Sender) (tx Transaction, found bool, err error) {
 	data, _, err := r.Get(c.tasks.Path)
 	if err != nil {
@@ -318,7 +318,7 @@ func (c *TwoPhaseCommit) join(r *request.Sender, t *task.Task[struct{}], site st
 // client sees the site gone. createOwn creates no parents.
 func (c *TwoPhaseCommit) createOwn(r *request.Sender, own *request.NamedEphemeral) error {
 	for {
-		if err := r.Sync(own.Path); err != nil {
+		if err := r.Confirm(own.Path); err != nil {
 			return err
 		}
 		own.Epoch = r.Epoch()

@@ -32,9 +32,9 @@ func (c *TwoPhaseCommit) await(r *request.Sender) (d Decision, err error) {
 	b := &ballot{Transaction: tx, votes: map[string]string{}, present: map[string]bool{}}
 	for {
 		now := time.Now()
-		// a sync, so that a vote in time is seen although the server lagged behind
+		// confirmed, so that a vote in time is seen although the server lagged behind
 		if since.Check() != nil || b.isOver(now) {
-			if since, err = r.Synced(c.tasks.Path); err != nil {
+			if since, err = r.Confirmed(c.tasks.Path); err != nil {
 				return d, err
 			}
 		}

@@ -27,7 +27,7 @@ func TestFormerFindings(t *testing.T) {
 			[]string{"expire client=c at=213ms"}},
 		{"the same, of a latch",
 			"election", "recipes.LeaderLatch", scenario.DefaultScript, 101, []string{
-				"restart 10ms client=a op=sync request=1", "expire client=a at=345ms",
+				"restart 10ms client=a op=multi request=1", "expire client=a at=345ms",
 			}},
 		{"an outage that began before the last 15 s goes on in them",
 			"threshold-barrier", "recipes.ThresholdBarrier",
@@ -79,7 +79,7 @@ func TestFormerFindings(t *testing.T) {
 		{"a member's node goes with its session before the member knows of the node",
 			"double-barrier", "recipes.DoubleBarrier", scenario.Script{Clients: 2, Rounds: 1}, 10,
 			[]string{
-				"drop-reply client=a op=create request=3", "expire client=a op=sync request=1",
+				"drop-reply client=a op=create request=3", "expire client=a op=multi request=1",
 			}},
 		{"a new leader looks for empty containers after the end",
 			"registry", "recipes.ServiceRegistry",

@@ -216,9 +216,9 @@ func (e *entry) commit(r *request.Sender, version int32) error {
 	if err != nil {
 		return err
 	}
-	// The next view must not lag behind. A request without a reply is applied before this sync, or
+	// The next view must not lag behind. A request without a reply is applied before this write, or
 	// never.
-	return r.Sync(e.c.path)
+	return r.Confirm(e.c.path)
 }
 
 // confirm makes sure that the own node belongs to the current session, and to the session of the

@@ -75,8 +75,8 @@ func QueueIn(r *request.Sender, dir string, markers []string) ([]request.Numbere
 	})
 }
 
-// listQueue is QueueIn without a sync: the client's server may lag behind. Nodes with a number that
-// is not unique are left out: their creators delete them.
+// listQueue is QueueIn without Confirm: the client's server may lag behind. Nodes with a number
+// that is not unique are left out: their creators delete them.
 func listQueue(r *request.Sender, dir string, markers []string) ([]request.Numbered, error) {
 	names, err := r.Children(dir)
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {

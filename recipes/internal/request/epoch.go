@@ -29,15 +29,21 @@ func (e Epoch) Owns(stat *zk.Stat) bool {
 	return stat.EphemeralOwner == e.Session && e.Check() == nil
 }
 
-// Synced returns an epoch in which every read shows the state at the moment of the call or a later
-// one. Without that a read may show an older state: the client's server can lag behind, and the
-// server of a new session can be behind the client's earlier reads.
-func (r *Sender) Synced(path string) (Epoch, error) {
+// Confirmed returns an epoch in which every read shows the state at the moment of the call or a
+// later one; see Confirm. Without that a read may show an older state: the client's server can lag
+// behind, and the server of a new session can be behind the client's earlier reads.
+func (r *Sender) Confirmed(path string) (Epoch, error) { return r.epochAfter(r.Confirm, path) }
+
+// Synced is Confirmed with a sync, for views that may be out of date: a leader that was deposed and
+// does not know may answer.
+func (r *Sender) Synced(path string) (Epoch, error) { return r.epochAfter(r.Sync, path) }
+
+func (r *Sender) epochAfter(request func(path string) error, path string) (Epoch, error) {
 	e := r.Epoch()
-	if err := r.Sync(path); err != nil {
+	if err := request(path); err != nil {
 		return e, err
 	}
-	if e.Session == 0 { // the client had no session before the sync
+	if e.Session == 0 { // the client had no session before the request
 		e = r.Epoch()
 	}
 	return e, nil
@@ -55,7 +61,7 @@ func FreshResult[T any](r *Sender, path string, read func() (T, error)) (value T
 // Fresh repeats read until the result is one of a moment of the call, or read fails.
 func (r *Sender) Fresh(path string, read func() error) error {
 	for {
-		e, err := r.Synced(path)
+		e, err := r.Confirmed(path)
 		if err != nil {
 			return err
 		}

@@ -111,7 +111,7 @@ func (f *NamedEphemeral) Remove(r *Sender) error {
 
 // left returns the stat of the node if it belongs to the present session, and nil otherwise.
 func (f *NamedEphemeral) left(r *Sender) (*zk.Stat, error) {
-	if err := r.Sync(f.Path); err != nil {
+	if err := r.Confirm(f.Path); err != nil {
 		return nil, err
 	}
 	_, stat, err := r.Get(f.Path)

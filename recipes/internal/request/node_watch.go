@@ -32,15 +32,15 @@ type NodeWatch struct {
 // Until calls look until it is done or fails: at once, and after each event, each recheck and each
 // end of a session.
 //
-// If the session is still since, no sync is needed. In a new session, whose server may lag, Until
-// syncs first; likewise with the zero epoch.
+// If the session is still since, the first read needs nothing before it. In a new session, whose
+// server may lag, Until confirms first; likewise with the zero epoch. See [Sender.Confirm].
 func (v *NodeWatch) Until(
 	r *Sender, since Epoch, look func() (w *Watch, done bool, err error),
 ) error {
 	for {
 		if since.Check() != nil {
 			var err error
-			if since, err = r.Synced(v.Path); err != nil {
+			if since, err = r.Confirmed(v.Path); err != nil {
 				return err
 			}
 		}

@@ -15,6 +15,7 @@ type Options struct {
 	Retry          Policy // nil: for ever
 	Containers     bool
 	Ephemeral      bool // elements of queues
+	SyncOnly       bool // Confirm is Sync
 	Observers      []func(Event)
 }
 

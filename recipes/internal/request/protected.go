@@ -166,8 +166,8 @@ func (p *Protected) adopt(r *Sender) error {
 }
 
 // search returns the names of the nodes with the own GUID. The result is final: a request without a
-// reply is applied before the next sync of the same session, or never. The server syncs its whole
-// tree, whatever the path. The path distinguishes this search from requests of other goroutines at
+// reply is applied before the next write of the same session, or never. That write is of Fresh, and
+// its node may be missing. The path distinguishes this search from requests of other goroutines at
 // the same moment.
 func (p *Protected) search(r *Sender) ([]string, error) {
 	names, err := FreshResult(r, Join(p.dir, p.prefix()), func() ([]string, error) {

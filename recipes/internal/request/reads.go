@@ -1,6 +1,8 @@
 package request
 
 import (
+	"errors"
+
 	"github.com/go-zookeeper/zk"
 )
 
@@ -55,13 +57,29 @@ func (r *Sender) GetW(path string) (Node, error) {
 	})
 }
 
-// Sync makes the next read see everything that was committed before the sync. Without it a server
-// may lag behind, for instance after a reconnection.
+// Sync makes the next read see all that the leader had committed before the sync. Without it a
+// server may lag behind, for instance after a reconnection. A leader that was deposed and does not
+// know answers it, too: then the read shows what it had when it was deposed.
 func (r *Sender) Sync(path string) error {
 	return r.Repeat(func() error {
 		_, err := r.Conn.Sync(path)
 		return err
 	})
+}
+
+// Confirm makes the next read see every write that was answered before the call, and not only what
+// the leader of a sync knows: it is a write that changes nothing, the check of a node that may be
+// missing or hidden. A majority has to store it, so a leader that was deposed does not answer. With
+// the option SyncOnly it is Sync.
+func (r *Sender) Confirm(path string) error {
+	if r.Opts.SyncOnly {
+		return r.Sync(path)
+	}
+	_, err := r.RepeatMulti(&zk.CheckVersionRequest{Path: path, Version: -1})
+	if errors.Is(err, zk.ErrNoAuth) {
+		return nil
+	}
+	return Ignore(err, zk.ErrNoNode)
 }
 
 // Exists returns the stat of the node at path, or nil if there is none.

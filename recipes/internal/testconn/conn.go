@@ -126,6 +126,7 @@ func (c *Conn) inject(f fault.Fault) {
 var wireNames = map[string]string{
 	"get": "getData", "getW": "getData", "existsW": "exists", "set": "setData",
 	"children": "getChildren2", "childrenW": "getChildren2",
+	"confirm": "multi",
 }
 
 // request sends one request, and breaks it if a rule of the test says so.

@@ -60,11 +60,11 @@ type lag struct {
 	conn *zk.Conn
 
 	mu     sync.Mutex
-	behind Copy  // reads show it until the next sync; nil: no lag
+	behind Copy  // reads show it until the next sync or write; nil: no lag
 	except int64 // the session without lag
 }
 
-// Lag makes reads return the copy, until the next sync is answered.
+// Lag makes reads return the copy, until the next sync or transaction is answered.
 func (c *Conn) Lag(old Copy) { c.lag.set(old, 0) }
 
 // FallBehind ends the session; the server of the next one lags behind.

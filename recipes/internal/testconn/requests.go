@@ -121,14 +121,28 @@ func (c *Conn) Sync(path string) (string, error) {
 	})
 }
 
-// Multi calls Multi of the client.
+// multiName is the name of a transaction for rules: "confirm" if it only checks a node, else
+// "multi".
+func multiName(ops []any) string {
+	if len(ops) == 1 {
+		if _, checks := ops[0].(*zk.CheckVersionRequest); checks {
+			return "confirm"
+		}
+	}
+	return "multi"
+}
+
+// Multi calls Multi of the client. The answer ends the lag of the server.
 func (c *Conn) Multi(ops ...any) (answers []zk.MultiResponse, err error) {
 	real := make([]any, len(ops))
 	for i, op := range ops {
 		real[i] = c.s.realOp(op)
 	}
-	err = c.request("multi", "", func() (err error) {
+	err = c.request(multiName(ops), "", func() (err error) {
 		answers, err = c.Conn.Multi(real...)
+		if len(answers) > 0 {
+			c.lag.catchUp()
+		}
 		return err
 	})
 	for i := range answers {
