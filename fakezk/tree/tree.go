@@ -104,11 +104,28 @@ func Parse(name string, format Format, data []byte) (Tree, error) {
 	return t, nil
 }
 
-// invalidUTF8 is the offset of the first byte that is not UTF-8, -1 if all are.
+// invalidUTF8 is the offset of the first byte that is not UTF-8, -1 if all are. It looks at one
+// part after the other: under the race detector nothing stops a goroutine within utf8.Valid, and
+// other goroutines, that of the collector first, would wait for many seconds.
 func invalidUTF8(data []byte) int {
-	if utf8.Valid(data) {
-		return -1
+	const part = 64 << 10
+	for from := 0; from < len(data); {
+		to := min(from+part, len(data))
+		for range utf8.UTFMax - 1 {
+			if to < len(data) && !utf8.RuneStart(data[to]) {
+				to--
+			}
+		}
+		if !utf8.Valid(data[from:to]) {
+			return from + firstInvalid(data[from:])
+		}
+		from = to
 	}
+	return -1
+}
+
+// firstInvalid is the offset of the first byte that is not UTF-8. There is one.
+func firstInvalid(data []byte) int {
 	for i := 0; ; {
 		r, n := utf8.DecodeRune(data[i:])
 		if r == utf8.RuneError && n == 1 {

@@ -467,3 +467,16 @@ func TestLongFilesAreReadWhole(t *testing.T) {
 	check.Equal(t, len(got.Nodes), nodes+1, "nodes")
 	check.Equal(t, got.Nodes[nodes].Path, fmt.Sprint("/", nodes-1), "the last one")
 }
+
+// TestLongTextIsLookedAtInParts: a character may lie across two of them.
+func TestLongTextIsLookedAtInParts(t *testing.T) {
+	for shift := range 4 {
+		text := strings.Repeat("x", shift) + strings.Repeat("𝄞", 1<<16)
+		check.Equal(t, invalidUTF8([]byte(text)), -1, "whole characters after %d bytes", shift)
+		cut := text[:len(text)-1]
+		check.Equal(t, invalidUTF8([]byte(cut)), len(text)-4, "the last one is cut off")
+		cut = text[:1<<17] + text[1<<17+1:]
+		check.Equal(t, invalidUTF8([]byte(cut)) >= 1<<17-4, true, "one byte is missing")
+	}
+	check.Equal(t, invalidUTF8(bytes.Repeat([]byte{0x80}, 1<<17)), 0, "no character begins")
+}
