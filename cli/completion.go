@@ -91,9 +91,9 @@ func (c completer) namesOf(node *kong.Node, flag *kong.Flag, argument int) []str
 func (c completer) values(v *kong.Value, command *kong.Node) []string {
 	var names []string
 	switch command.Name + " " + v.Name {
-	case "sweep workload", "fuzz workload":
+	case "sweep workload", "fuzz workload", "prove workload":
 		return c.workloads.Kinds()
-	case "sweep impl", "fuzz impl":
+	case "sweep impl", "fuzz impl", "prove impl":
 		for _, w := range c.workloads {
 			names = append(names, w.Impl)
 		}

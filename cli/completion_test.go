@@ -20,6 +20,7 @@ func TestCandidatesOfEachPlace(t *testing.T) {
 		"replay fi":                      "", // a file
 		"replay --html ":                 "",
 		"fuzz double":                    "double-barrier",
+		"prove double":                   "double-barrier",
 		"fuzz --seed 3 double":           "double-barrier",
 		"fuzz lock --json --save d":      "",
 		"fuzz lock --impl recipes.HerdL": "recipes.HerdLock",

@@ -35,7 +35,7 @@ import (
 const statusFile = "status"
 
 // supervised matches the commands that may play scenarios of the user's code.
-var supervised = regexp.MustCompile(`^(run|replay|diff|sweep|fuzz)\b`)
+var supervised = regexp.MustCompile(`^(run|replay|diff|sweep|prove|fuzz)\b`)
 
 // serveNotes is Main in the second process: it runs the command and leaves the exit status.
 func serveNotes(dir string, run func(ctx context.Context, watch func(time.Duration)) int) int {

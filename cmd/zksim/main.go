@@ -3,6 +3,7 @@
 //	zksim demo                 find, shrink and explain a real deadlock
 //	zksim list                 workloads, implementations, strategies, fault kinds
 //	zksim sweep WORKLOAD       every single fault at every protocol step
+//	zksim prove WORKLOAD       every run of a small script, once for each class of equal ones
 //	zksim fuzz [WORKLOAD]      a hunt by several strategies, on all cores
 //	zksim gallery [NAME...]     wrong recipes, found again
 //	zksim merge FILE...       unite the reports of several processes

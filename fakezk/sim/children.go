@@ -14,8 +14,9 @@ import (
 // must fail. It starts from the order of creation and not from that of the
 // server, a hash order, so that the GUIDs in names have no part in it.
 //
-// With byChanges, for Choices, it depends on the seed and on how often the children have changed:
-// with the zxid, which every change moves, no request would commute with one that lists children.
+// With byChanges, for Choices and Turns, it depends on the seed and on how often the children have
+// changed: with the zxid, which every change moves, no request would commute with one that lists
+// children.
 func shuffledChildren(
 	d draws.Draws, byChanges bool,
 ) func(tree *state.Store, parent string, changes int32, names []string) {

@@ -13,6 +13,7 @@ import (
 	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
 	"github.com/zksim/zksim/fakezk/sim/internal/draws"
 	"github.com/zksim/zksim/fakezk/sim/internal/record"
+	"github.com/zksim/zksim/fakezk/trace"
 )
 
 // dials decides when and how the dials of clients end.
@@ -22,6 +23,7 @@ type dials struct {
 	record  *record.Recorder
 	inbox   *inbox
 	network *network
+	turns   *turns
 	engine  *engine.Engine
 	servers int
 
@@ -39,8 +41,10 @@ func (s *dials) begin(d *dialing) {
 	if s.hangIfDead(d) {
 		return
 	}
+	answer := carry.Accepted
 	if !s.inbox.closing.Load() {
-		switch s.answer(d) {
+		answer = s.answer(d)
+		switch answer {
 		case carry.Hangs:
 			finish = func() { s.timeOut(d) }
 			wait = d.timeout
@@ -51,7 +55,11 @@ func (s *dials) begin(d *dialing) {
 			}
 		}
 	}
-	s.agenda.Schedule(s.agenda.Now()+wait, finish)
+	if s.turns.on() && answer == carry.Accepted {
+		s.turns.add(trace.DialEnds, p, 0, finish)
+	} else {
+		s.agenda.Schedule(s.agenda.Now()+wait, finish)
+	}
 }
 
 // answer returns the result of a dial.

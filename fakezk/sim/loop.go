@@ -20,6 +20,7 @@ type loop struct {
 	guard     *guard.Guard
 	inbox     *inbox
 	order     *order
+	turns     *turns
 	network   *network
 	server    *server
 	processes *processes
@@ -33,7 +34,7 @@ type loop struct {
 func (s *loop) run(limit time.Duration, done func() bool) {
 	s.agenda.Woke()
 	for {
-		if s.agenda.TakeWoke() || s.agenda.Crowded {
+		if s.agenda.TakeWoke() || s.agenda.Crowded || s.turns.on() {
 			s.quiesce()
 		}
 		if done() || s.guard.OutOfBounds(s.agenda.Now()) {
@@ -41,6 +42,12 @@ func (s *loop) run(limit time.Duration, done func() bool) {
 		}
 		s.order.plan()
 		next, tick := s.next()
+		if s.turns.plan(next) {
+			next, tick = s.next()
+		}
+		if s.turns.over() {
+			return
+		}
 		if s.agenda.Now() < min(next, limit) {
 			s.sleep(min(next, limit))
 			s.agenda.Woke() // others may have woken at the same instant: let them finish first
@@ -105,36 +112,8 @@ func (s *loop) collect() bool {
 	return true
 }
 
-// scheduleWakeUps schedules the wake-ups of one step's sleepers in an order that does not depend on
-// their arrival. Sleepers of one client with the same name and time wake together.
-func (s *loop) scheduleWakeUps(sleepers []sleeper) {
-	slices.SortStableFunc(sleepers, compareSleepers)
-	for _, z := range sleepers {
-		z.process.counted.Acts(s.agenda.Elapsed())
-	}
-	for len(sleepers) > 0 {
-		n := 1
-		for n < len(sleepers) && compareSleepers(sleepers[n], sleepers[0]) == 0 {
-			n++
-		}
-		group := sleepers[:n:n]
-		s.agenda.Schedule(group[0].at, func() {
-			for _, z := range group {
-				close(z.woken)
-				z.process.woken()
-			}
-		})
-		sleepers = sleepers[n:]
-	}
-}
-
 func compareDials(a, b *dialing) int {
 	return cmp.Or(cmp.Compare(a.process.index, b.process.index), cmp.Compare(a.connect, b.connect))
-}
-
-func compareSleepers(a, b sleeper) int {
-	return cmp.Or(cmp.Compare(a.process.index, b.process.index), cmp.Compare(a.at, b.at),
-		cmp.Compare(a.name, b.name))
 }
 
 // next is when the next thing happens: an event, or, if tick is set, the end of a session.
@@ -149,6 +128,7 @@ func (s *loop) apply(tick bool) {
 	} else {
 		s.agenda.Apply()
 	}
+	s.turns.applied()
 }
 
 // sleep waits until a time, or until a client does something.

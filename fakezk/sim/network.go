@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
@@ -22,6 +23,7 @@ type network struct {
 	faults   *carry.Network
 	perform  func([]carry.Action)
 	schedule Schedule
+	dueNow   func(p *process, up bool) time.Duration // when a message is due; see turns
 	maxFrame int
 
 	links    map[engine.ConnID]*link

@@ -43,11 +43,11 @@ func (h head) label() *label { return labelOf(h.message) }
 // plan schedules the next delivery, if there is anything to deliver. Without an order messages come
 // after their latencies.
 func (o *order) plan() {
-	if !o.network.ordered() {
+	if !o.network.ordered() || o.network.schedule.Kind == Turns {
 		return
 	}
 	at, waiting := time.Duration(0), false
-	for h := range o.unsortedHeads() {
+	for h := range o.network.heads() {
 		if !waiting || h.ready < at {
 			at, waiting = h.ready, true
 		}
@@ -71,16 +71,17 @@ func (o *order) plan() {
 // heads are the first messages of all lanes, in the order in which they were sent. They are valid
 // until the next call.
 func (o *order) heads() []head {
-	o.listed = slices.AppendSeq(o.listed[:0], o.unsortedHeads())
+	o.listed = slices.AppendSeq(o.listed[:0], o.network.heads())
 	slices.SortFunc(o.listed, func(a, b head) int {
 		return cmp.Compare(a.label().sent, b.label().sent)
 	})
 	return o.listed
 }
 
-func (o *order) unsortedHeads() iter.Seq[head] {
+// heads are the first messages of all lanes, in any order.
+func (n *network) heads() iter.Seq[head] {
 	return func(yield func(head) bool) {
-		for _, l := range o.network.links {
+		for _, l := range n.links {
 			for _, lane := range [...]*carry.Lane{&l.conn.Up, &l.conn.Down} {
 				m, ready, ok := lane.First()
 				if ok && !yield(head{l, m, ready, lane == &l.conn.Up}) {

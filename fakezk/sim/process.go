@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"time"
+
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/dialhook"
 	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
@@ -19,6 +21,10 @@ type process struct {
 	agenda  *agenda.Agenda
 
 	releaseNet func() // ends dialDirect; set by run, before the script
+
+	// Of turns.
+	things    int           // dials and sleeps so far
+	reckoning time.Duration // see turns
 
 	// Of dials.
 	dials       int         // connections begun

@@ -51,7 +51,7 @@ func (s *simulation) facts() *record.Record {
 	if found := s.guard.Runaway(); found != nil {
 		r.Runaway = &found.Runaway
 	}
-	r.Decisions = s.order.decisions
+	r.Decisions, r.Dropped = s.order.decisions, s.turns.dropped
 	return r
 }
 

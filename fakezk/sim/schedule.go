@@ -28,6 +28,14 @@ const (
 	// says which, from 0, in the order in which they were sent; the last one if there are fewer.
 	// Beyond Numbers, and once all scripts have ended, it is the first.
 	Choices ScheduleKind = "choices"
+	// Turns let one thing happen at a time: a message arrives, a dial ends, or a script wakes from
+	// a sleep. Messages and dials take no time, but every thing may be late by up to [Lateness] and
+	// be overtaken by others. Wherever several can come next, the next of Numbers says which, from
+	// 0: those that are due first, and then those that came up first. Beyond Numbers, and once all
+	// scripts have ended, it is the first. What only one client notices is no choice if it is all
+	// that can reach that client. All else, such as the timers of code and the ends of sessions,
+	// comes at its time.
+	Turns ScheduleKind = "turns"
 )
 
 // A Schedule is the order of the messages of a World, as data: the zero value is Latencies. Timers
@@ -55,7 +63,7 @@ func ParseSchedule(text string) (Schedule, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
 		return Schedule{}, fmt.Errorf(
-			"schedule is empty; expected latencies, priorities or choices",
+			"schedule is empty; expected latencies, priorities, choices or turns",
 		)
 	}
 	s := Schedule{Kind: ScheduleKind(words[0])}
@@ -74,13 +82,14 @@ func ParseSchedule(text string) (Schedule, error) {
 
 // Validate returns an error for an invalid schedule.
 func (s Schedule) Validate() error {
-	least := map[ScheduleKind]int{Priorities: 1, Choices: 0}
+	least := map[ScheduleKind]int{Priorities: 1, Choices: 0, Turns: 0}
 	low, known := least[s.Kind]
 	switch {
 	case s.Kind == Latencies && len(s.Numbers) > 0:
 		return fmt.Errorf("schedule latencies takes no numbers, got %v", s.Numbers)
 	case s.Kind != Latencies && !known:
-		return fmt.Errorf("schedule %q; expected latencies, priorities or choices", s.Kind)
+		return fmt.Errorf("schedule %q; expected latencies, priorities, choices or turns",
+			s.Kind)
 	}
 	for _, n := range s.Numbers {
 		if n < low {

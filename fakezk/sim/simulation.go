@@ -35,6 +35,7 @@ type simulation struct {
 	inbox     *inbox
 	network   *network
 	order     *order
+	turns     *turns
 	replicas  *replicas
 	server    *server
 	processes *processes
@@ -70,6 +71,9 @@ func (s *simulation) assemble(ctx context.Context) {
 		faults: s.faults, perform: perform, schedule: w.Schedule, maxFrame: w.Server.maxFrame(),
 		links: map[engine.ConnID]*link{}}
 	s.order = &order{network: s.network, ranks: map[stream]uint64{}}
+	s.turns = &turns{network: s.network, agenda: s.agenda, engine: s.engine, chooser: w.Chooser,
+		atOnce: w.atOnce}
+	s.network.dueNow = s.turns.sent
 	s.replicas = &replicas{number: servers, engine: s.engine, agenda: s.agenda, draws: d,
 		record: s.record, faults: s.faults, perform: perform, react: react,
 		followed: make([]time.Duration, servers), lagging: make([]time.Duration, servers)}
@@ -78,19 +82,21 @@ func (s *simulation) assemble(ctx context.Context) {
 	s.processes = &processes{agenda: s.agenda, record: s.record, guard: s.guard, inbox: s.inbox,
 		faults: s.faults, perform: perform}
 	s.dials = &dials{agenda: s.agenda, draws: d, record: s.record, inbox: s.inbox,
-		network: s.network, engine: s.engine, servers: servers}
+		network: s.network, turns: s.turns, engine: s.engine, servers: servers}
 	s.pauses = &pauses{agenda: s.agenda, record: s.record}
 	s.driver = &driver{agenda: s.agenda, record: s.record, engine: s.engine, network: s.network,
 		server: s.server, replicas: s.replicas, processes: s.processes, pauses: s.pauses}
 	s.loop = &loop{agenda: s.agenda, journal: s.journal, guard: s.guard, inbox: s.inbox,
-		order: s.order, network: s.network, server: s.server, processes: s.processes,
+		order: s.order, turns: s.turns, network: s.network, server: s.server,
+		processes:  s.processes,
 		dials:      s.dials,
 		noDeferral: w.noDeferral || d.Alike, timer: time.NewTimer(0)}
 }
 
 func newEngine(w World, d draws.Draws, start time.Time) *engine.Engine {
 	cfg := w.Server.engineConfig()
-	cfg.OrderChildren, cfg.Servers = shuffledChildren(d, w.Schedule.Kind == Choices), w.servers()
+	byChanges := w.Schedule.Kind == Choices || w.Schedule.Kind == Turns
+	cfg.OrderChildren, cfg.Servers = shuffledChildren(d, byChanges), w.servers()
 	if cfg.Servers > 1 {
 		cfg.Skew = d.Skew
 	}
@@ -111,11 +117,15 @@ func (s *simulation) run() {
 	s.assemble(ctx)
 	defer s.loop.timer.Stop()
 	s.setUp()
-	s.loop.run(s.world.Limit, s.processes.over)
-	s.playOvertime()
-	s.processes.noteBusy()
-	s.heal()
-	s.settle()
+	s.loop.run(s.world.Limit, func() bool { return s.processes.over() && s.turns.idle() })
+	if s.turns.dropped {
+		s.heal()
+	} else {
+		s.playOvertime()
+		s.processes.noteBusy()
+		s.heal()
+		s.settle()
+	}
 	s.noteAtRest()
 	s.tearDown(cancel)
 	s.processes.release()

@@ -46,6 +46,9 @@ type World struct {
 	Plan []fault.Fault
 	// Schedule orders the messages; the zero value gives each a latency.
 	Schedule Schedule
+	// Chooser, if not nil, says what comes next under a Schedule of Turns, in place of the numbers
+	// of the schedule.
+	Chooser Chooser
 	// Clients are the actors. Their order matters to the schedule.
 	Clients []Actor
 	// Server are the server's settings.
@@ -99,6 +102,8 @@ type World struct {
 
 	unordered  bool // negative control: no canonical order, see the tests
 	noDeferral bool // for tests: no ping is put off
+	// atOnce, for tests, replaces the rule for what only one client notices; see turns.
+	atOnce func(byRule bool) bool
 }
 
 // MaxServers is the greatest number of servers of a World.

@@ -55,6 +55,8 @@ type Result struct {
 	HangUps []HangUp
 	// Decisions are the choices between messages in a sim.World with a Schedule of Choices.
 	Decisions []Decision
+	// Dropped says that the sim.Chooser of the World has ended the run.
+	Dropped bool
 	// Panics names the scripts that panicked, or that ended their goroutine as t.Fatal does, with
 	// their stacks.
 	Panics []string

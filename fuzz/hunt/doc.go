@@ -8,6 +8,8 @@
 //     messages, all orders of the messages of a tiny script, and mutations of scenarios with new
 //     behaviour. It is a statement about many schedules and a few faults at a time. [Strategies]
 //     lists them.
+//   - [Prove] plays every run of a small scenario, once for each class of runs with equal orders.
+//     It is a statement about all runs within bounds.
 //   - [Minimize] makes a violating scenario small and readable.
 //   - [Inputs] make scenarios of the bytes of Go's own fuzzing engine.
 //

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/inflight"
 	"github.com/zksim/zksim/linearizability"
@@ -22,6 +23,12 @@ var NotesDir = filepath.Join("testdata", "zksim")
 func Play(s scenario.Scenario) (*scenario.Outcome, error) {
 	defer inflight.Note(func() []byte { return note(s) })()
 	return s.Run()
+}
+
+// PlayBy is [scenario.Scenario.RunBy], with a note that has the schedule so far.
+func PlayBy(s scenario.Scenario, choose sim.Chooser) (*scenario.Outcome, error) {
+	defer inflight.Note(func() []byte { return note(s) })()
+	return s.RunBy(choose)
 }
 
 // note is a file, in JSON, that expects the scenario to end the process. JSON is YAML that is

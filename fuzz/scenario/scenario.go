@@ -62,6 +62,11 @@ func (s Scenario) Run() (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.outcome(result, players)
+}
+
+// outcome judges a run in a World.
+func (s Scenario) outcome(result *trace.Result, players []*Player) (*Outcome, error) {
 	o, err := s.judge(result, players, s.Script.lag())
 	if err == nil {
 		judgeNetwork(o)

@@ -2,6 +2,7 @@ package carry
 
 import (
 	"io"
+	"slices"
 	"syscall"
 	"time"
 
@@ -160,6 +161,21 @@ func (c *Conn) DeliverDown(now time.Duration) []Action {
 		return []Action{act(func(d Driver) { d.End(c, m.End) })}
 	}
 	return c.net.deliver(c, &c.Down, m, now)
+}
+
+// Selected reports whether a fault acts on the first message of a lane when it is delivered.
+func (c *Conn) Selected(lane *Lane) bool {
+	m, _, ok := lane.First()
+	switch {
+	case !ok || c.net.healed || m.End != nil || m.hello || m.Dials:
+		return false
+	case lane == &c.Down || m.judged:
+		return len(m.faults) > 0
+	}
+	point, ok := c.requestCoordinate(m.Bytes)
+	return ok && slices.ContainsFunc(c.net.waiting, func(f *Armed) bool {
+		return f.Selects(point) && f.Seen+1 == f.Request
+	})
 }
 
 // judge counts a request and finds the faults that act on it.

@@ -142,6 +142,13 @@ func (e *Engine) SessionOf(id ConnID) int64 {
 	return e.conns.open[id].sessionID()
 }
 
+// Refuses reports whether the leader would refuse a write of a connection now.
+func (e *Engine) Refuses(id ConnID, write proto.Request, now time.Time) bool {
+	c := e.conns.open[id]
+	return c != nil && c.session != nil &&
+		e.Store().Prepare(write, c.caller(), now.UnixMilli()).Err != proto.OK
+}
+
 // LostWatches reports whether the last connection of a live session had a watch when it ended.
 func (e *Engine) LostWatches(session int64) bool {
 	s := e.sessions.byID[session]

@@ -1,0 +1,297 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// A Chooser says what comes next in a World with a Schedule of Turns: the index of one of the
+// things of a turn. A number below 0 ends the run at once; see [trace.Result.Dropped].
+type Chooser func(trace.Turn) int
+
+// Lateness is how far a thing may fall behind others under a Schedule of Turns. It bounds how often
+// a client that pauses and tries again overtakes another.
+const Lateness = 100 * time.Millisecond
+
+// instant is so short that what happens within it counts as happening at the same time.
+const instant = time.Microsecond
+
+// turns lets one thing happen at a time, under a Schedule of Turns: a message, the end of a dial or
+// of a sleep. Where several can come next, the chooser says which. Meanwhile no virtual time
+// passes: it does when nothing is under way. So in whichever order things come that commute, timers
+// come at the same time, and find the same.
+//
+// Each process has a reckoning, the time that it would be if messages were as quick as light: a
+// pause of the script moves it, and a message takes it along. It only says what is too late.
+//
+// What only one client notices is no matter of choice if it is all that can reach that client: the
+// client is blocked, as synctest.Wait has told, so it has nothing else to do, and whatever others
+// do comes behind it. Mostly a reply comes at once for this reason. It waits for its turn if the
+// client also sleeps, dials, or has another connection.
+type turns struct {
+	network *network
+	agenda  *agenda.Agenda
+	engine  *engine.Engine
+	chooser Chooser                // nil: the numbers of the schedule
+	atOnce  func(byRule bool) bool // for tests
+
+	waiting   []*thing      // dials and sleeps
+	planned   bool          // a thing is in the agenda
+	own       bool          // the event of the agenda under way is a thing
+	reckoning time.Duration // of that thing
+	held      time.Duration // until when messages are held: in the agenda
+	apart     bool          // see trace.Turn
+	at        time.Duration // of the last turn
+	chosen    int           // turns with a choice so far
+	dropped   bool          // the chooser has ended the run
+}
+
+// thing is something that waits for its turn.
+type thing struct {
+	trace.Thing
+	process *process
+	due     time.Duration // in the reckoning of the process
+	came    int64         // its place among all things
+	head    head          // of a message
+	happen  func()
+}
+
+func (t *turns) on() bool { return t.network.schedule.Kind == Turns }
+
+// add adds the end of a dial or of a sleep of a process.
+func (t *turns) add(kind trace.ThingKind, p *process, after time.Duration, happen func()) {
+	p.things++
+	t.network.sent++
+	t.waiting = append(t.waiting, &thing{
+		Thing: trace.Thing{Kind: kind,
+			Delivery: trace.Delivery{Client: p.name, Number: p.things}},
+		process: p, due: t.reckoningOf(p) + after, came: t.network.sent, happen: happen,
+	})
+}
+
+// sleep adds the end of a sleep. A long one takes its time.
+func (t *turns) sleep(p *process, until time.Duration, wake func()) {
+	if after := until - t.agenda.Now(); after <= Lateness {
+		t.add(trace.Wakes, p, after, wake)
+		return
+	}
+	t.agenda.Schedule(until, func() { t.add(trace.Wakes, p, 0, wake) })
+}
+
+func (t *turns) reckoningOf(p *process) time.Duration { return max(t.agenda.Now(), p.reckoning) }
+
+// sent is when a message that is sent now is due.
+func (t *turns) sent(p *process, up bool) time.Duration {
+	if up {
+		return t.reckoningOf(p)
+	}
+	return max(t.agenda.Now(), t.reckoning)
+}
+
+// plan puts what comes next into the agenda, and reports whether there is something. until is when
+// something else happens.
+func (t *turns) plan(until time.Duration) bool {
+	if !t.on() || t.planned || until <= t.agenda.Now()+instant {
+		return false
+	}
+	next, held := t.next()
+	switch {
+	case next != nil:
+		t.planned = true
+		t.agenda.Schedule(t.agenda.Now(), func() { t.take(next) })
+	case held > t.held && held < until:
+		t.held = held
+		t.agenda.Schedule(held, func() {})
+	default:
+		return false
+	}
+	return true
+}
+
+// idle reports whether nothing is under way. A run is at its end only then: otherwise the end would
+// come at another point if things that commute came in another order.
+func (t *turns) idle() bool {
+	if !t.on() {
+		return true
+	}
+	open, _ := t.open()
+	return len(open) == 0 && !t.planned
+}
+
+// over reports whether the chooser has ended the run, which is still to be torn down.
+func (t *turns) over() bool { return t.dropped && !t.network.faults.Healed() }
+
+// take lets a thing happen.
+func (t *turns) take(next *thing) {
+	t.planned, t.own, t.reckoning = false, true, next.due
+	next.process.reckoning = max(next.process.reckoning, next.due)
+	switch l := next.head.link; {
+	case l == nil:
+		t.waiting = slices.DeleteFunc(t.waiting, func(w *thing) bool { return w == next })
+		next.happen()
+	case next.head.up:
+		l.deliverUp()
+	default:
+		l.deliverDown()
+	}
+}
+
+// applied is called after each event of the World.
+func (t *turns) applied() {
+	t.apart = t.apart || !t.own
+	t.own, t.reckoning = false, 0
+}
+
+// next chooses the thing that comes next, nil if there is none, or if the chooser ends the run.
+// held is until when a message is held, 0 if none is.
+func (t *turns) next() (next *thing, held time.Duration) {
+	open, held := t.open()
+	if len(open) == 0 {
+		return nil, held
+	}
+	if t.network.faults.Healed() {
+		return open[0], held
+	}
+	if i := slices.IndexFunc(open, t.comesAtOnce); i >= 0 {
+		return open[i], held
+	}
+	now := t.agenda.Now()
+	turn := trace.Turn{Apart: t.apart || now-t.at > instant}
+	for _, w := range open {
+		turn.Things = append(turn.Things, t.describe(w))
+	}
+	t.apart, t.at = false, now
+	n := t.choose(turn)
+	if n < 0 {
+		t.dropped = true
+		return nil, held
+	}
+	return open[n], held
+}
+
+// choose asks the chooser, or the schedule.
+func (t *turns) choose(turn trace.Turn) int {
+	if t.chooser != nil {
+		return min(t.chooser(turn), len(turn.Things)-1)
+	}
+	numbers := t.network.schedule.Numbers
+	if len(turn.Things) == 1 || t.chosen >= len(numbers) {
+		return 0
+	}
+	t.chosen++
+	return min(numbers[t.chosen-1], len(turn.Things)-1)
+}
+
+// open are the things that can come next, by the time when they are due, but for those that would
+// leave another one too far behind. held is until when a message is held, 0 if none is.
+func (t *turns) open() (list []*thing, held time.Duration) {
+	list = slices.Clone(t.waiting)
+	for h := range t.network.heads() {
+		if h.ready > t.agenda.Now() {
+			if held == 0 || h.ready < held {
+				held = h.ready
+			}
+			continue
+		}
+		list = append(list,
+			&thing{process: h.link.process, due: h.label().due, came: h.label().sent, head: h})
+	}
+	slices.SortFunc(list, func(a, b *thing) int {
+		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.came, b.came))
+	})
+	return slices.DeleteFunc(list, func(w *thing) bool {
+		return w.due > list[0].due+Lateness
+	}), held
+}
+
+// comesAtOnce reports whether a thing is no matter of choice: only its client notices it, and it is
+// all that can reach the client.
+func (t *turns) comesAtOnce(w *thing) bool {
+	if w.head.link != nil && (w.head.up || w.head.link.conn.Selected(&w.head.link.conn.Down)) {
+		return false
+	}
+	if t.atOnce != nil {
+		return t.atOnce(t.isOnlyOne(w))
+	}
+	return t.isOnlyOne(w)
+}
+
+// isOnlyOne reports whether nothing but a thing can reach its client.
+func (t *turns) isOnlyOne(w *thing) bool {
+	sources := 0
+	for _, other := range t.waiting {
+		if other.process == w.process {
+			sources++
+		}
+	}
+	for _, l := range t.network.links {
+		if l.process == w.process {
+			sources++
+		}
+	}
+	return sources == 1 || w.process.isDead()
+}
+
+// describe returns the description of a thing, for the chooser.
+func (t *turns) describe(w *thing) trace.Thing {
+	d := w.Thing
+	if l := w.head.link; l != nil {
+		d.Kind, d.Delivery = trace.AtClient, w.head.describe()
+		lane := &l.conn.Down
+		if w.head.up {
+			t.describeRequest(&d, w.head)
+			lane = &l.conn.Up
+		}
+		d.Alone = w.head.message.End != nil && w.head.up || l.conn.Selected(lane)
+	}
+	return d
+}
+
+// describeRequest adds what a request does. One that the server would refuse now changes nothing:
+// it reads whatever decides that. The ids of sessions are mere names here, so a handshake does
+// nothing.
+func (t *turns) describeRequest(d *trace.Thing, h head) {
+	d.Kind = trace.AtServer
+	if d.Number == 1 {
+		d.Writes = nil
+	}
+	if len(d.Writes) == 0 {
+		return
+	}
+	header, body, _ := wire.DecodeHeader(h.message.Bytes)
+	request, err := wire.DecodeRequest(header.Op, body)
+	if err == nil && t.engine.Refuses(h.link.id, request, t.agenda.Clock()) {
+		d.Reads, d.Writes, d.Numbered = append(d.Reads, d.Writes...), nil, nil
+		return
+	}
+	d.Notifies = t.watchers(d.Delivery)
+}
+
+// watchers are the other clients with watches that a request may fire.
+func (t *turns) watchers(d trace.Delivery) []string {
+	if len(d.Writes) == 0 {
+		return nil
+	}
+	var clients []string
+	for _, watch := range t.engine.Watches() {
+		l := t.network.links[watch.Conn]
+		if l == nil || l.process.name == d.Client || slices.Contains(clients, l.process.name) {
+			continue
+		}
+		if watch.Mode == engine.Recursive || slices.Contains(d.Writes, watch.Path) ||
+			slices.ContainsFunc(d.Numbered, func(prefix string) bool {
+				return strings.HasPrefix(watch.Path, prefix)
+			}) {
+			clients = append(clients, l.process.name)
+		}
+	}
+	slices.Sort(clients)
+	return clients
+}

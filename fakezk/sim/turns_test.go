@@ -1,0 +1,125 @@
+package sim
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
+)
+
+// everyOrder runs a World in every order, and returns what the clients have seen in the runs: the
+// lines of each in the trace, without those about messages that others bring to the server.
+func everyOrder(t *testing.T, w World) (seen map[string]bool, runs int) {
+	t.Helper()
+	seen = map[string]bool{}
+	w.Schedule.Kind, w.Settle = Turns, time.Second
+	var numbers, ways []int
+	for {
+		at := 0
+		w.Chooser = func(turn trace.Turn) int {
+			if at == len(numbers) {
+				numbers, ways = append(numbers, 0), append(ways, 0)
+			}
+			ways[at] = len(turn.Things)
+			at++
+			return numbers[at-1]
+		}
+		runs++
+		seen[linesOfClients(mustRun(t, w))] = true
+		for len(numbers) > 0 && numbers[len(numbers)-1] == ways[len(numbers)-1]-1 {
+			numbers, ways = numbers[:len(numbers)-1], ways[:len(numbers)-1]
+		}
+		if len(numbers) == 0 {
+			return seen, runs
+		}
+		numbers[len(numbers)-1]++
+	}
+}
+
+func linesOfClients(r *trace.Result) string {
+	lines := map[string]string{}
+	for n := range int64(r.Trace.Len()) {
+		e := r.Trace.Entry(n + 1)
+		if e.Actor != "server" && !strings.HasPrefix(e.Text, "->") &&
+			!strings.Contains(e.Text, "session") && e.Text != "<- ping: ok" {
+			lines[e.Actor] += e.Text + "\n"
+		}
+	}
+	text := ""
+	for _, client := range slices.Sorted(maps.Keys(lines)) {
+		text += client + ":\n" + lines[client]
+	}
+	return text
+}
+
+// readsX reads a node, and says what it has.
+func readsX(_ context.Context, c *Client) {
+	data, _, err := c.Conn().Get("/x")
+	c.Note("read %q: %v", data, err)
+}
+
+func writesX(_ context.Context, c *Client) {
+	_, err := c.Conn().Set("/x", []byte("new"), -1)
+	c.Note("write: %v", err)
+}
+
+// eager waits for a change of a node for a moment, and says which of the two came.
+func eager(ctx context.Context, c *Client) {
+	data, _, changed, err := c.Conn().GetW("/x")
+	if c.Note("watches %q: %v", data, err); string(data) == "new" {
+		return
+	}
+	over := make(chan struct{})
+	go func() {
+		c.Sleep(ctx, 10*time.Millisecond)
+		close(over)
+	}()
+	select {
+	case <-changed:
+		c.Note("changed")
+		<-over
+	case <-over:
+		c.Note("over")
+		<-changed
+	}
+}
+
+// TestWhatComesAtOnceLeavesNothingOut compares the runs in which replies come at once with all
+// runs: the clients see the same. If all messages came at once, they would not.
+func TestWhatComesAtOnceLeavesNothingOut(t *testing.T) {
+	t.Parallel()
+	never := func(bool) bool { return false }
+	always := func(bool) bool { return true }
+	for _, c := range []struct {
+		about   string
+		a, b    func(context.Context, *Client)
+		noticed bool // by the comparison, if everything comes at once
+	}{
+		{"a read and a write", readsX, writesX, false},
+		{"a change and the end of a pause", eager, writesX, true},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			t.Parallel()
+			w := World{Nodes: map[string]string{"/x": "old"},
+				Clients: []Actor{actor("a", c.a), actor("b", c.b)}}
+			got, runs := everyOrder(t, w)
+			w.atOnce = never
+			want, all := everyOrder(t, w)
+			t.Logf("%d runs of %d show %d of %d", runs, all, len(got), len(want))
+			check.List(t, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+			if runs >= all {
+				t.Errorf("%d runs with replies at once, %d without; want fewer", runs, all)
+			}
+			w.atOnce = always
+			if hasty, _ := everyOrder(t, w); (len(hasty) < len(want)) != c.noticed {
+				t.Errorf("%d of %d are left if everything comes at once; noticed: want %v",
+					len(hasty), len(want), c.noticed)
+			}
+		})
+	}
+}

@@ -1,0 +1,66 @@
+package trace
+
+import "slices"
+
+// A Turn is a point of a run, under a sim.Schedule of Turns, at which something has to come next.
+type Turn struct {
+	// Things are what can come next, in the order in which they came up. There is one at least.
+	Things []Thing
+	// Apart says that since the last turn time has passed, or something has happened that was no
+	// thing of a turn, such as the end of a session. What was open before it stays open, but its
+	// order with that was none to choose.
+	Apart bool
+}
+
+// A Thing is something that can happen next: a request reaches the server, a message reaches a
+// client, a dial ends, or a script wakes from a sleep.
+type Thing struct {
+	Kind ThingKind
+	// Delivery has the client, and the number among its things of this kind. For requests and
+	// messages it is all that is known of the message.
+	Delivery
+	// Notifies are the other clients with watches that a request may fire.
+	Notifies []string
+	// Alone says that the order with every other thing makes a difference: a fault acts on
+	// it, or it is the end of a connection.
+	Alone bool
+}
+
+// ThingKind is the kind of a Thing.
+type ThingKind string
+
+// The kinds of Thing.
+const (
+	AtServer ThingKind = "request"
+	AtClient ThingKind = "message"
+	DialEnds ThingKind = "dial"
+	Wakes    ThingKind = "wake"
+)
+
+// Commutes reports whether the order of two things that can both come next makes no difference to
+// any client, but for times, zxids, ids of sessions, and
+// random names.
+//
+// What only a client notices commutes with what only another one notices, and with all requests:
+// the messages of a connection keep their order, so a request is answered behind what is under way.
+// Two requests commute if they are of different clients, touch different nodes, and are noticed by
+// different clients: a client gets its reply and the notification of another's change in the order
+// in which the server has sent them.
+func (t Thing) Commutes(u Thing) bool {
+	switch {
+	case t.Alone || u.Alone:
+		return false
+	case t.Kind != AtServer && u.Kind != AtServer:
+		return t.Client != u.Client
+	case t.Kind != AtServer || u.Kind != AtServer:
+		return true
+	}
+	meet := func(client string) bool { return slices.Contains(u.noticedBy(), client) }
+	return t.Delivery.Commutes(u.Delivery) && !slices.ContainsFunc(t.noticedBy(), meet)
+}
+
+// noticedBy are the clients to which the server sends something because of a request.
+func (t Thing) noticedBy() []string { return append([]string{t.Client}, t.Notifies...) }
+
+// Same reports whether two things, of two runs or turns, are the same.
+func (t Thing) Same(u Thing) bool { return t.Kind == u.Kind && t.Delivery.Same(u.Delivery) }

@@ -1,0 +1,349 @@
+package hunt
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// Bounds say how large the runs are that [Prove] plays, and how long it may take.
+type Bounds struct {
+	// Faults is the greatest number of faults of a run. The faults are of the [ProvedKinds].
+	Faults int
+	// Runs is the greatest number of runs, and For the real time to spend; 0 is no bound.
+	Runs int
+	For  time.Duration
+	// Progress, if not nil, is called from time to time. It must not change its argument.
+	Progress func(*Proof)
+}
+
+// A Proof says what the runs of a scenario have shown.
+type Proof struct {
+	Scenario scenario.Scenario
+	Faults   int
+	// Runs counts the runs that were begun. Classes are those that were played to their end: one
+	// for each class of runs with equal orders. Redundant are the others, which ended as soon as
+	// all that could follow was known from other runs. The order of equal things in them differs.
+	// A run that its fault does not reach is redundant, too.
+	Runs, Classes, Redundant int
+	// Views counts the classes that differ in what some client has done, sent and got.
+	Views int
+	// Plans counts the plans of faults, with the empty one, and Tried those whose runs were all
+	// tried.
+	Plans, Tried int
+	// Complete says that there is no other run within the bounds.
+	Complete bool
+	// Violation is the first violation, which ends the search; nil if there is none.
+	Violation *scenario.Outcome
+	// Undecided counts the classes without a violation, but with an unknown verdict.
+	// FirstUndecided is the first of them, nil if there is none.
+	Undecided      int
+	FirstUndecided *scenario.Outcome
+
+	seen  basis
+	views map[uint64]bool
+	share float64 // of the runs of all plans, 1 for each plan
+}
+
+// Prove plays every run of a small scenario, once for each class of runs with equal orders: every
+// order in which the requests of different clients reach the server, in which messages, ends of
+// dials and ends of pauses reach one client, and every plan of at most b.Faults faults. It ends
+// early, without an error, at the first violation or at a bound. It returns the result so far and
+// the error of the context when ctx is done.
+//
+// It is an enumeration of the leaves of a tree by replay, with the sleep sets of Godefroid
+// (Partial-Order Methods for the Verification of Concurrent Systems, 1996). See [sim.Turns] for
+// what is chosen and [trace.Thing.Commutes] for what makes two orders equal. What is not chosen is
+// fixed:
+//
+//   - The script, and all that it draws by the seed: payloads, pauses, contexts. So is what the
+//     code draws by crypto/rand.
+//   - Time passes when nothing is under way. So timers, the client's own, those of the code and of
+//     contexts, come behind all messages that were sent before, and pauses of the script below
+//     [sim.Lateness] take no time.
+//   - Goroutines of one client that one thing wakes go on in one order.
+//   - What happens after all scripts have ended comes in one order.
+//
+// The result, and the order in which it visits the classes, depends on the arguments alone, unless
+// b.For or ctx ends it.
+func Prove(ctx context.Context, s scenario.Scenario, b Bounds) (*Proof, error) {
+	return prove(ctx, s, b, func(*scenario.Outcome) {}, nil)
+}
+
+// ProvedKinds lists the kinds of faults that a proof puts at every request and notification: those
+// that take no time, of one server.
+func ProvedKinds() []fault.KindInfo {
+	return slices.DeleteFunc(fault.KindsFor(1), func(k fault.KindInfo) bool { return k.Lasts })
+}
+
+// prove is Prove; it calls visit with each class.
+func prove(
+	ctx context.Context, s scenario.Scenario, b Bounds, visit func(*scenario.Outcome),
+	commute commuting,
+) (*Proof, error) {
+	if s.On != nil || s.Script.Servers > 1 {
+		return nil, fmt.Errorf("prove: servers: expected one server in memory")
+	}
+	p := newProver(s)
+	p.Faults, p.bounds, p.visit, p.commute = b.Faults, b, visit, commute
+	p.plan(nil)
+	return p.Proof, p.run(ctx)
+}
+
+// prover is a proof under way.
+type prover struct {
+	*Proof
+	bounds  Bounds
+	visit   func(*scenario.Outcome)
+	commute commuting // nil: trace.Thing.Commutes
+
+	trees   []*tree // the first is under way
+	planned map[string]bool
+}
+
+func newProver(s scenario.Scenario) *prover {
+	s.Plan, s.Schedule = nil, sim.Schedule{}
+	return &prover{Proof: &Proof{Scenario: s, views: map[uint64]bool{}}, planned: map[string]bool{}}
+}
+
+// A tree is the runs under one plan.
+type tree struct {
+	plan     []fault.Fault
+	open     []fork         // the next last
+	requests map[string]int // the most of each client in any run
+	events   map[string]int
+}
+
+// plan adds the tree of a plan.
+func (p *prover) plan(plan []fault.Fault) {
+	name := planName(plan)
+	if p.planned[name] {
+		return
+	}
+	p.planned[name] = true
+	p.Plans++
+	p.trees = append(p.trees, &tree{plan: plan, open: []fork{{share: 1}},
+		requests: map[string]int{}, events: map[string]int{}})
+}
+
+// planName is a text that is equal for plans with the same faults.
+func planName(plan []fault.Fault) string {
+	var names []string
+	for _, f := range plan {
+		names = append(names, f.String())
+	}
+	slices.Sort(names)
+	return strings.Join(names, "; ")
+}
+
+func (p *prover) run(ctx context.Context) error {
+	var deadline time.Time
+	if p.bounds.For > 0 {
+		deadline = time.Now().Add(p.bounds.For)
+	}
+	for len(p.trees) > 0 {
+		t := p.trees[0]
+		for len(t.open) > 0 {
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case p.bounds.Runs > 0 && p.Runs >= p.bounds.Runs,
+				!deadline.IsZero() && !time.Now().Before(deadline):
+				return nil
+			}
+			if err := p.playSome(ctx, t); err != nil || p.Violation != nil {
+				return err
+			}
+			if p.bounds.Progress != nil {
+				p.bounds.Progress(p.Proof)
+			}
+		}
+		p.trees = p.trees[1:]
+		p.Tried++
+		p.addFault(t)
+	}
+	p.Complete = true
+	return nil
+}
+
+// addFault adds the plans with one fault more than the plan of a tree. A run under such a plan is
+// one of the tree up to the last fault, so each place that it can strike is a place in a run of the
+// tree.
+func (p *prover) addFault(t *tree) {
+	if len(t.plan) >= p.Faults {
+		return
+	}
+	add := func(f fault.Fault) {
+		p.plan(append(slices.Clone(t.plan), f))
+	}
+	for _, client := range p.Scenario.Script.ClientNames() {
+		for _, kind := range ProvedKinds() {
+			for n := range t.requests[client] {
+				add(fault.Fault{Kind: kind.Kind, Client: client, Request: n + 1})
+			}
+			for n := range t.events[client] {
+				if kind.OnEvent {
+					add(fault.Fault{Kind: kind.Kind, Client: client, Event: n + 1})
+				}
+			}
+		}
+	}
+}
+
+// atATime is the number of forks that are played at a time. It is fixed, so that the order does
+// not depend on the number of cores.
+const atATime = 8
+
+// playSome plays the next forks of a tree, and takes in their runs in order.
+func (p *prover) playSome(ctx context.Context, t *tree) error {
+	n := min(atATime, len(t.open))
+	if p.bounds.Runs > 0 {
+		n = min(n, p.bounds.Runs-p.Runs)
+	}
+	next := slices.Clone(t.open[len(t.open)-n:])
+	slices.Reverse(next)
+	t.open = t.open[:len(t.open)-n]
+	walks, runs := make([]*walk, n), make([]played, n)
+	s := p.Scenario
+	s.Plan = t.plan
+	parallel(ctx, n, 0, func(i int) (goOn bool) {
+		walks[i] = newWalk(next[i], p.commute)
+		runs[i] = playBy(s, walks[i])
+		return true
+	})
+	for i := range next {
+		if walks[i] == nil || runs[i].err != nil {
+			return cmp.Or(runs[i].err, ctx.Err())
+		}
+		if p.take(t, walks[i], runs[i].outcome); p.Violation != nil {
+			return nil
+		}
+	}
+	for _, w := range slices.Backward(walks) {
+		t.open = append(t.open, w.forks()...)
+	}
+	return nil
+}
+
+// playBy plays a walk. There is no outcome if it is redundant.
+func playBy(s scenario.Scenario, w *walk) (r played) {
+	s.Schedule = w.schedule()
+	r.outcome, r.err = saved.PlayBy(s, w.choose)
+	if r.err == nil {
+		r.err = w.diverged
+	}
+	if r.err == nil && r.outcome != nil {
+		r.err = checkCalm(r.outcome)
+	}
+	if r.err != nil {
+		r.err = fmt.Errorf("%s, plan %v: %w", s, s.Plan, r.err)
+	}
+	return r
+}
+
+// take takes in a run.
+func (p *prover) take(t *tree, w *walk, o *scenario.Outcome) {
+	p.Runs++
+	p.share += w.share
+	if o == nil || len(o.Result.Missed) > 0 && o.Status() == linearizability.OK {
+		p.Redundant++
+		return
+	}
+	p.Classes++
+	p.visit(o)
+	p.seen.add(basisOf(o))
+	p.views[viewOf(o)] = true
+	p.Views = len(p.views)
+	for _, r := range o.Result.Requests {
+		t.requests[r.Client] = max(t.requests[r.Client], r.Number)
+	}
+	for _, e := range o.Result.Events {
+		t.events[e.Client] = max(t.events[e.Client], e.Number)
+	}
+	switch o.Status() {
+	case linearizability.Violated:
+		p.Violation = o
+	case linearizability.Unknown:
+		if p.Undecided++; p.FirstUndecided == nil {
+			p.FirstUndecided = o
+		}
+	}
+}
+
+// Holds reports whether all runs were tried, and none violates anything.
+func (p *Proof) Holds() bool { return p.Complete && p.Violation == nil && p.Undecided == 0 }
+
+// String is the result in one sentence.
+func (p *Proof) String() string {
+	s := p.Scenario.Script
+	within := fmt.Sprintf("for %d clients, %d rounds, ", s.Clients, s.Rounds)
+	if s.Clients == 1 {
+		within = strings.Replace(within, "clients", "client", 1)
+	}
+	if s.Rounds == 1 {
+		within = strings.Replace(within, "rounds", "round", 1)
+	}
+	switch p.Faults {
+	case 0:
+		within += "no faults"
+	case 1:
+		within += "at most 1 fault"
+	default:
+		within += fmt.Sprintf("at most %d faults", p.Faults)
+	}
+	switch {
+	case p.Violation != nil:
+		return fmt.Sprintf("violated in run %d: %s", p.Runs, p.Violation.Summary())
+	case !p.Complete && p.Plans == 1 && p.Faults > 0:
+		return fmt.Sprintf("not complete: %d of an estimated %.0f runs without a fault, "+
+			"none with one, %s", p.Runs, p.Estimate(), within)
+	case !p.Complete:
+		return fmt.Sprintf("not complete: %d of an estimated %.0f runs, %s", p.Runs, p.Estimate(),
+			within)
+	case p.Undecided > 0:
+		return fmt.Sprintf("not decided: %d of %d classes of runs, %s", p.Undecided, p.Classes,
+			within)
+	}
+	return fmt.Sprintf("holds: %d classes of runs, complete, %s", p.Classes, within)
+}
+
+// Scope says in words what was tried and what was not. So it tells what a proof does not prove.
+func (p *Proof) Scope() string {
+	text := "tried: every order in which requests reach the server, and in which messages, dials " +
+		"and ends of pauses reach a client\n"
+	if p.Faults > 0 {
+		var kinds []string
+		for _, k := range ProvedKinds() {
+			kinds = append(kinds, string(k.Kind))
+		}
+		text += "tried: each of " + strings.Join(kinds, ", ") +
+			", at every request and notification\n"
+	}
+	return text + fmt.Sprintf("not tried, so not proved: other scripts, payloads, pauses and random "+
+		"numbers than those of seed %d; other faults; several servers; timers that end while a "+
+		"message is under way (pauses of the script below %v take no time); other orders of the "+
+		"goroutines of one client, and after the end of all scripts", p.Scenario.Seed, sim.Lateness)
+}
+
+// CheckJudged is [Sweep.CheckJudged] for the runs of a proof.
+func (p *Proof) CheckJudged() error { return p.seen.check(p.Scenario.Workload, p.Classes) }
+
+// Estimate is an estimate of the number of runs that Prove would begin without bounds on its
+// time, from those so far. Of a tree, each run stands for a share, as if the ways on at each choice
+// led to equally many runs (Knuth, Estimating the Efficiency of Backtrack Programs, 1975). Each
+// known plan counts as an average one.
+func (p *Proof) Estimate() float64 {
+	if p.share == 0 {
+		return 0
+	}
+	return float64(p.Runs) * float64(p.Plans) / p.share
+}

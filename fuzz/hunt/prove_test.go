@@ -1,0 +1,227 @@
+package hunt
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/builtin"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// tiny is a scenario in which each client plays a few steps, such as get /x. The judge does not
+// know what to say of a run in which a client has read an empty node.
+func tiny(scripts ...string) scenario.Scenario {
+	w := scenario.Workload{
+		Name: "steps", Impl: "tiny", Nodes: map[string]string{"/x": "", "/y": "", "/dir": ""},
+		Play: func(p *scenario.Player, _ scenario.Script) {
+			p.Conn()
+			for step := range strings.SplitSeq(scripts[p.Index()], ", ") {
+				name, path, _ := strings.Cut(step, " ")
+				if name == "pause" {
+					p.Pause(10 * time.Millisecond)
+					continue
+				}
+				p.Do(name, path, func(context.Context) (linearizability.Result, error) {
+					value, err := tinyStep(p, name, path)
+					return linearizability.Result{Output: value}, err
+				})
+			}
+		},
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+			v := linearizability.Verdict{Property: scenario.InvariantProperty}
+			for _, op := range e.History.Ops {
+				if op.OK() && op.Kind == "get" && op.Output == "" {
+					v.Status, v.Summary = linearizability.Unknown, "nothing there"
+				}
+			}
+			return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
+		},
+	}
+	return scenario.Scenario{Workload: w, Script: scenario.Script{Clients: len(scripts), Rounds: 1},
+		Seed: 1}
+}
+
+func tinyStep(p *scenario.Player, name, path string) (value string, err error) {
+	conn := p.Conn()
+	switch name {
+	case "get":
+		data, _, err := conn.Get(path)
+		return string(data), err
+	case "set":
+		_, err = conn.Set(path, []byte(p.Name()), -1)
+	case "create":
+		_, err = conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
+	case "ephemeral":
+		_, err = conn.Create(path, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	case "number":
+		value, err = conn.Create(path, nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	case "delete":
+		err = conn.Delete(path, -1)
+	case "list":
+		names, _, err := conn.Children(path)
+		slices.Sort(names)
+		return fmt.Sprint(names), err
+	case "watch":
+		_, _, _, err = conn.ExistsW(path)
+	case "await": // what happens to a node, or a pause, whatever comes first
+		_, _, changed, err := conn.ExistsW(path)
+		if err != nil {
+			return "", err
+		}
+		select {
+		case e := <-changed:
+			return e.Type.String(), nil
+		case <-paused(p):
+			return "", nil
+		}
+	}
+	return value, err
+}
+
+// paused is closed after a pause.
+func paused(p *scenario.Player) <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		p.Pause(10 * time.Millisecond)
+		close(over)
+	}()
+	return over
+}
+
+// shown is what the clients see of a run, and its verdict.
+func shown(o *scenario.Outcome) string {
+	return strings.Join(views(o), "\n") + o.Status().String()
+}
+
+// everyRun is all that can be seen in the runs of a scenario, each of which it plays: the dumb
+// twin of Prove.
+func everyRun(t *testing.T, s scenario.Scenario) (seen map[string]bool, runs int) {
+	seen = map[string]bool{}
+	var numbers, ways []int
+	for {
+		at := 0
+		o, err := s.RunBy(func(turn trace.Turn) int {
+			if len(turn.Things) == 1 {
+				return 0
+			}
+			if at == len(numbers) {
+				numbers, ways = append(numbers, 0), append(ways, 0)
+			}
+			ways[at] = len(turn.Things)
+			at++
+			return numbers[at-1]
+		})
+		check.OK(t, err)
+		seen[shown(o)] = true
+		runs++
+		for len(numbers) > 0 && numbers[len(numbers)-1] == ways[len(numbers)-1]-1 {
+			numbers, ways = numbers[:len(numbers)-1], ways[:len(numbers)-1]
+		}
+		if len(numbers) == 0 {
+			return seen, runs
+		}
+		numbers[len(numbers)-1]++
+	}
+}
+
+// everyClass is likewise for one run of each class.
+func everyClass(t *testing.T, s scenario.Scenario, commute commuting) (
+	seen map[string]bool, classes int) {
+	seen = map[string]bool{}
+	p := newProver(s)
+	p.commute, p.visit = commute, func(o *scenario.Outcome) { seen[shown(o)] = true }
+	p.plan(s.Plan)
+	check.OK(t, p.run(t.Context()))
+	return seen, p.Classes
+}
+
+// TestProofShowsAllThatEveryRunShows compares the classes of a proof with all runs, of scripts that
+// are small enough for that.
+func TestProofShowsAllThatEveryRunShows(t *testing.T) {
+	t.Parallel()
+	blind := func(a, b trace.Thing) bool { // to who is notified
+		a.Notifies, b.Notifies = nil, nil
+		return a.Commutes(b)
+	}
+	unnumbered := func(a, b trace.Thing) bool { // forgets the nodes of sequential creates
+		a.Numbered, b.Numbered = nil, nil
+		return a.Commutes(b)
+	}
+	faultless := func(a, b trace.Thing) bool { // forgets that a fault acts
+		a.Alone, b.Alone = false, false
+		return a.Commutes(b)
+	}
+	careless := func(a, b trace.Thing) bool { return a.Client != b.Client }
+	for _, c := range []struct {
+		plan    string
+		scripts []string
+		wrong   commuting // what the comparison must notice
+	}{
+		{"", []string{"set /x, get /y", "get /x, set /y"}, careless},
+		{"", []string{"get /x, get /y, set /x", "get /y, get /x"}, careless},
+		{"", []string{"number /dir/n-, list /dir", "number /dir/n-, delete /dir/n-0000000000"}, careless},
+		{"", []string{"number /dir/n-", "get /dir/n-0000000000, get /x"}, unnumbered},
+		{"", []string{"watch /new, get /x, get /y", "set /y, create /new"}, blind},
+		{"", []string{"pause, set /x", "get /x, pause, get /x"}, careless},
+		{"", []string{"await /x, get /y", "get /y, set /x"}, careless},
+		{"", []string{"get /x", "set /x", "set /x"}, careless},
+		{"expire client=a request=2", []string{"ephemeral /e, get /x", "get /e, get /e"}, faultless},
+		{"drop-reply client=a request=1", []string{"set /x, get /y", "set /y, get /x"}, careless},
+	} {
+		t.Run(c.plan+strings.Join(c.scripts, " | "), func(t *testing.T) {
+			t.Parallel()
+			s := tiny(c.scripts...)
+			if c.plan != "" {
+				f, err := fault.Parse(c.plan)
+				check.OK(t, err)
+				s.Plan = []fault.Fault{f}
+			}
+			want, runs := everyRun(t, s)
+			got, classes := everyClass(t, s, nil)
+			t.Logf("%d runs, %d classes, %d different", runs, classes, len(want))
+			missing := slices.Sorted(maps.Keys(want))
+			missing = slices.DeleteFunc(missing, func(v string) bool { return got[v] })
+			if len(missing) > 0 || len(got) != len(want) {
+				t.Errorf("%d classes show %d of %d; missing, for instance:\n%s",
+					classes, len(got), len(want), strings.Join(missing[:min(1, len(missing))], ""))
+			}
+			if classes >= runs {
+				t.Errorf("%d classes, %d runs; want fewer", classes, runs)
+			}
+			if wrong, _ := everyClass(t, s, c.wrong); len(wrong) == len(want) {
+				t.Errorf("the comparison does not notice that things that differ count as equal")
+			}
+		})
+	}
+}
+
+// TestProofsVisitTheSameClasses, in the same order.
+func TestProofsVisitTheSameClasses(t *testing.T) {
+	t.Parallel()
+	w, err := builtin.Workloads().Find("lock", "")
+	check.OK(t, err)
+	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
+	visits := func() (list []string) {
+		_, err := prove(t.Context(), s, Bounds{}, func(o *scenario.Outcome) {
+			list = append(list, o.Scenario.Schedule.String()+" "+o.Result.Trace.Hash())
+		}, nil)
+		check.OK(t, err)
+		return list
+	}
+	first := visits()
+	check.List(t, visits(), first)
+	slices.Sort(first)
+	if len(slices.Compact(first)) < 50 {
+		t.Errorf("%d classes; want each once, and many", len(first))
+	}
+}

@@ -1,0 +1,33 @@
+package scenario
+
+import (
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// RunBy is Run under a schedule of turns, of which choose says what comes next. The outcome is nil
+// if choose has ended the run. Otherwise its scenario has the schedule that repeats it.
+func (s Scenario) RunBy(choose sim.Chooser) (*Outcome, error) {
+	if err := s.playable(); err != nil {
+		return nil, err
+	}
+	s.Schedule = sim.Schedule{Kind: sim.Turns}
+	world, players := s.world()
+	end := 0 // of the numbers that are not 0
+	world.Chooser = func(t trace.Turn) int {
+		n := choose(t)
+		if len(t.Things) > 1 {
+			s.Schedule.Numbers = append(s.Schedule.Numbers, n)
+		}
+		if n > 0 {
+			end = len(s.Schedule.Numbers)
+		}
+		return n
+	}
+	result, err := world.Run()
+	if err != nil || result.Dropped {
+		return nil, err
+	}
+	s.Schedule.Numbers = s.Schedule.Numbers[:end]
+	return s.outcome(result, players)
+}
