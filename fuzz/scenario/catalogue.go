@@ -36,7 +36,8 @@ func (c Catalogue) Find(name, impl string) (Workload, error) {
 		known = append(known, w.Impl)
 	}
 	if known == nil {
-		return Workload{}, fmt.Errorf("unknown workload %q; expected %s", name, oneOf(c.Kinds()))
+		return Workload{}, fmt.Errorf("unknown workload %q%s; expected %s", name,
+			meant(name, c.Kinds()), oneOf(c.Kinds()))
 	}
 	return Workload{}, fmt.Errorf("workload %s has no implementation %q; expected one of %s", name,
 		impl, fewOf(known, impl))

@@ -1,6 +1,7 @@
 package scenario_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -32,6 +33,18 @@ func TestNamesAreWords(t *testing.T) {
 		if err := named("tally", name); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestAWrongKindGetsTheNearestOne: a line with all names is not read.
+func TestAWrongKindGetsTheNearestOne(t *testing.T) {
+	kinds := scenario.Catalogue{{Name: "lock", Impl: "a"}, {Name: "queue", Impl: "b"}}
+	for name, want := range map[string]string{
+		"lok": " (did you mean lock?)", "quueu": "", "Lock": " (did you mean lock?)", "bolt": "",
+	} {
+		_, err := kinds.Find(name, "")
+		check.Equal(t, err.Error(), fmt.Sprintf("unknown workload %q%s; expected lock or queue", name,
+			want))
 	}
 }
 

@@ -2,8 +2,20 @@ package scenario
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
+
+// meant asks for a name that differs from a wrong one in one of three letters, and in two letters at
+// most. It is "" if no name does.
+func meant(wrong string, names []string) string {
+	for _, name := range nearest(wrong, names, 1) {
+		if changes(wrong, name) <= min(2, len(wrong)/3) {
+			return fmt.Sprintf(" (did you mean %s?)", name)
+		}
+	}
+	return ""
+}
 
 // nearest are the n names that take the fewest changes of a letter to become a name, the nearest
 // first.
