@@ -203,6 +203,7 @@ func (e *election) await(ctx context.Context) (*Term, error) {
 	for {
 		e.mu.Lock()
 		term, failure, changed, leads := e.term, e.failure, e.changed, e.leads()
+		begun := e.standing || term != nil || failure != nil
 		e.mu.Unlock()
 		switch {
 		case e.tasks.Closed():
@@ -211,6 +212,8 @@ func (e *election) await(ctx context.Context) (*Term, error) {
 			return term, nil
 		case failure != nil:
 			return nil, failure
+		case !begun:
+			return nil, errNotStarted
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		}
@@ -221,6 +224,9 @@ func (e *election) await(ctx context.Context) (*Term, error) {
 		}
 	}
 }
+
+// errNotStarted is for a candidate that nobody would ever elect.
+var errNotStarted = errors.New("it was not started; call Start first")
 
 // leader reads the oldest candidate.
 func (e *election) leader(r *request.Sender) ([]Candidate, error) {

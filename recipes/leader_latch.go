@@ -62,8 +62,8 @@ func (l *LeaderLatch) Start() error {
 
 // Await waits until this candidate leads and returns its term. It returns an error when ctx is
 // done, when the server has refused a candidacy, and when the Conn or the latch is closed. In the
-// first two cases the candidate remains in the election, and Await can be called again. Await needs
-// Start.
+// first two cases the candidate remains in the election, and Await can be called again. Before
+// Start it returns an error.
 func (l *LeaderLatch) Await(ctx context.Context) (*Term, error) {
 	term, err := l.await(ctx)
 	return term, l.tasks.Explain("await leadership in", err)
@@ -72,7 +72,7 @@ func (l *LeaderLatch) Await(ctx context.Context) (*Term, error) {
 // Do waits for leadership as Await does, and calls work with the epoch. The context of work ends
 // with ctx or with the term. If the term ends first, the cause is ErrLeadershipLost, or ErrClosed
 // after Close, and the error of Do wraps that cause and the error of work. The candidate still
-// leads after Do, until Close. Do needs Start.
+// leads after Do, until Close. Before Start it returns an error.
 func (l *LeaderLatch) Do(
 	ctx context.Context, work func(ctx context.Context, epoch int64) error,
 ) error {

@@ -141,6 +141,20 @@ func TestRefusedCandidateSaysSoAndStandsOn(t *testing.T) {
 	})
 }
 
+// TestAwaitWithoutStartIsAnError: nobody would ever elect the candidate.
+func TestAwaitWithoutStartIsAnError(t *testing.T) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		l := NewLeaderLatch(c, "/e", "a")
+		const want = "await leadership in election /e: it was not started; call Start first"
+		check.Contains(t, fmt.Sprint(errOf(l.Await(t.Context()))), want)
+		check.Contains(t, fmt.Sprint(l.Do(t.Context(), nil)), want)
+		check.OK(t, l.Start())
+		mustLead(t, l)
+		mustClose(t, l)
+		check.Is(t, errOf(l.Await(t.Context())), ErrClosed)
+	})
+}
+
 func TestAwaitEndsAndTheCandidacyDoesNot(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		first := started(t, NewLeaderLatch(c, "/e", "a"))
