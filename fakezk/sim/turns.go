@@ -3,11 +3,9 @@ package sim
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/engine"
-	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
 	"github.com/zksim/zksim/fakezk/trace"
 )
@@ -252,46 +250,4 @@ func (t *turns) describe(w *thing) trace.Thing {
 		d.Alone = w.head.message.End != nil && w.head.up || l.conn.Selected(lane)
 	}
 	return d
-}
-
-// describeRequest adds what a request does. One that the server would refuse now changes nothing:
-// it reads whatever decides that. The ids of sessions are mere names here, so a handshake does
-// nothing.
-func (t *turns) describeRequest(d *trace.Thing, h head) {
-	d.Kind = trace.AtServer
-	if d.Number == 1 {
-		d.Writes = nil
-	}
-	if len(d.Writes) == 0 {
-		return
-	}
-	header, body, _ := wire.DecodeHeader(h.message.Bytes)
-	request, err := wire.DecodeRequest(header.Op, body)
-	if err == nil && t.engine.Refuses(h.link.id, request, t.agenda.Clock()) {
-		d.Reads, d.Writes, d.Numbered = append(d.Reads, d.Writes...), nil, nil
-		return
-	}
-	d.Notifies = t.watchers(d.Delivery)
-}
-
-// watchers are the other clients with watches that a request may fire.
-func (t *turns) watchers(d trace.Delivery) []string {
-	if len(d.Writes) == 0 {
-		return nil
-	}
-	var clients []string
-	for _, watch := range t.engine.Watches() {
-		l := t.network.links[watch.Conn]
-		if l == nil || l.process.name == d.Client || slices.Contains(clients, l.process.name) {
-			continue
-		}
-		if watch.Mode == engine.Recursive || slices.Contains(d.Writes, watch.Path) ||
-			slices.ContainsFunc(d.Numbered, func(prefix string) bool {
-				return strings.HasPrefix(watch.Path, prefix)
-			}) {
-			clients = append(clients, l.process.name)
-		}
-	}
-	slices.Sort(clients)
-	return clients
 }

@@ -19,6 +19,10 @@ type Thing struct {
 	// Delivery has the client, and the number among its things of this kind. For requests and
 	// messages it is all that is known of the message.
 	Delivery
+	// Updates are parts of nodes that a request changes in such a way that changes of several
+	// requests commute with each other. Under Turns the Reads and Writes are parts of nodes, too,
+	// not whole ones: paths with an ending.
+	Updates []string
 	// Notifies are the other clients with watches that a request may fire.
 	Notifies []string
 	// Alone says that the order with every other thing makes a difference: a fault acts on
@@ -43,9 +47,9 @@ const (
 //
 // What only a client notices commutes with what only another one notices, and with all requests:
 // the messages of a connection keep their order, so a request is answered behind what is under way.
-// Two requests commute if they are of different clients, touch different nodes, and are noticed by
-// different clients: a client gets its reply and the notification of another's change in the order
-// in which the server has sent them.
+// Two requests commute if they are of different clients, neither changes what the other one reads
+// or changes, and they are noticed by different clients: a client gets its reply and the
+// notification of another's change in the order in which the server has sent them.
 func (t Thing) Commutes(u Thing) bool {
 	switch {
 	case t.Alone || u.Alone:
@@ -55,8 +59,18 @@ func (t Thing) Commutes(u Thing) bool {
 	case t.Kind != AtServer || u.Kind != AtServer:
 		return true
 	}
-	meet := func(client string) bool { return slices.Contains(u.noticedBy(), client) }
-	return t.Delivery.Commutes(u.Delivery) && !slices.ContainsFunc(t.noticedBy(), meet)
+	return t.Client != u.Client && !t.Opaque && !u.Opaque && !t.disturbs(u) && !u.disturbs(t) &&
+		!slices.ContainsFunc(t.noticedBy(), func(client string) bool {
+			return slices.Contains(u.noticedBy(), client)
+		})
+}
+
+// disturbs reports whether a request changes what another one reads or changes.
+func (t Thing) disturbs(u Thing) bool {
+	return t.changes(u.Reads) || t.changes(u.Writes) || t.changes(u.Updates) ||
+		slices.ContainsFunc(t.Updates, func(part string) bool {
+			return slices.Contains(u.Reads, part)
+		})
 }
 
 // noticedBy are the clients to which the server sends something because of a request.

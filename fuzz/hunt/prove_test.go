@@ -58,7 +58,17 @@ func tinyStep(p *scenario.Player, name, path string) (value string, err error) {
 		data, _, err := conn.Get(path)
 		return string(data), err
 	case "set":
-		_, err = conn.Set(path, []byte(p.Name()), -1)
+		stat, err := conn.Set(path, []byte(p.Name()), -1)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprint(stat.NumChildren), nil
+	case "stat":
+		_, stat, err := conn.Exists(path)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprint(stat.NumChildren, stat.Version, stat.Cversion), nil
 	case "create":
 		_, err = conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
 	case "ephemeral":
@@ -157,6 +167,10 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 		a.Numbered, b.Numbered = nil, nil
 		return a.Commutes(b)
 	}
+	unshared := func(a, b trace.Thing) bool { // forgets what changes share
+		a.Updates, b.Updates = nil, nil
+		return a.Commutes(b)
+	}
 	faultless := func(a, b trace.Thing) bool { // forgets that a fault acts
 		a.Alone, b.Alone = false, false
 		return a.Commutes(b)
@@ -172,6 +186,10 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 		{"", []string{"number /dir/n-, list /dir", "number /dir/n-, delete /dir/n-0000000000"}, careless},
 		{"", []string{"number /dir/n-", "get /dir/n-0000000000, get /x"}, unnumbered},
 		{"", []string{"watch /new, get /x, get /y", "set /y, create /new"}, blind},
+		{"", []string{"number /dir/n-, get /x", "create /dir/m, get /y"}, unshared},
+		{"", []string{"set /dir, get /x", "create /dir/m, create /dir/n"}, unshared},
+		{"", []string{"create /dir/m, stat /dir", "create /dir/n, delete /dir/n"}, unshared},
+		{"", []string{"create /dir/m, delete /dir/m", "create /dir/m, stat /dir/m"}, careless},
 		{"", []string{"pause, set /x", "get /x, pause, get /x"}, careless},
 		{"", []string{"await /x, get /y", "get /y, set /x"}, careless},
 		{"", []string{"get /x", "set /x", "set /x"}, careless},

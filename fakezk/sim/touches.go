@@ -1,0 +1,150 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// The parts of a node that requests read and change each by itself. A part is written as its path
+// with an ending.
+const (
+	being    = ""  // whether it exists, and its ACL
+	content  = "=" // its data and version
+	children = "/" // which they are, and how many
+	counter  = "#" // the number of the next sequential child
+)
+
+// touches are what a request reads and changes. Changes of updates commute with each other: they
+// add or remove different children.
+type touches struct {
+	reads, writes, updates []string
+	numbered               []string
+	nodes, parents         []string // with watches that fire: of data, and of children
+	opaque                 bool     // it is not known
+}
+
+func parts(path string, of ...string) []string {
+	list := make([]string, len(of))
+	for i, part := range of {
+		list[i] = path + part
+	}
+	return list
+}
+
+// add adds what a request does.
+func (t *touches) add(req proto.Request) {
+	path := proto.PathOf(req)
+	parent := parentOf(path)
+	switch r := req.(type) {
+	case *proto.Multi:
+		for _, op := range r.Ops {
+			t.add(op)
+		}
+	case *proto.Create:
+		if r.Flags&sequential != 0 {
+			t.numbered = append(t.numbered, path)
+			t.writes = append(t.writes, parent+counter)
+		} else {
+			t.updates = append(t.updates, parent+counter)
+		}
+		t.change(path, parent)
+	case *proto.Delete:
+		t.change(path, parent)
+	case *proto.SetData:
+		t.reads = append(t.reads, parts(path, being, children)...) // for the stat in the reply
+		t.writes = append(t.writes, path+content)
+		t.nodes = append(t.nodes, path)
+	case *proto.SetACL:
+		t.reads = append(t.reads, parts(path, content, children)...)
+		t.writes = append(t.writes, path)
+	case *proto.Exists, *proto.GetData, *proto.GetACL, *proto.GetChildren, *proto.Check:
+		t.reads = append(t.reads, parts(path, being, content, children)...)
+	case *proto.Sync:
+	default:
+		t.opaque = true
+	}
+}
+
+// change adds that a node comes or goes.
+func (t *touches) change(path, parent string) {
+	t.writes = append(t.writes, parts(path, being, content, children, counter)...)
+	t.updates = append(t.updates, parent+children)
+	t.reads = append(t.reads, parent)
+	t.nodes, t.parents = append(t.nodes, path), append(t.parents, parent)
+}
+
+// refuse makes a request that is refused out of one that is not: it reads what decides that.
+func (t *touches) refuse() {
+	parentsCounters := slices.DeleteFunc(t.updates, func(part string) bool {
+		return strings.HasSuffix(part, children)
+	})
+	*t = touches{reads: slices.Concat(t.reads, t.writes, parentsCounters), opaque: t.opaque}
+}
+
+// touched are what a request on its way would do at the server now.
+func (t *turns) touched(h head) touches {
+	var does touches
+	header, body, err := wire.DecodeHeader(h.message.Bytes)
+	if err == nil && header.Op == proto.OpPing {
+		return does
+	}
+	var request proto.Request
+	if err == nil {
+		request, err = wire.DecodeRequest(header.Op, body)
+	}
+	if err != nil {
+		return touches{opaque: true}
+	}
+	does.add(request)
+	if header.Op.IsWrite() && t.engine.Refuses(h.link.id, request, t.agenda.Clock()) {
+		does.refuse()
+	}
+	return does
+}
+
+// describeRequest adds what a request does. The ids of sessions are mere names here, so a handshake
+// does nothing.
+func (t *turns) describeRequest(d *trace.Thing, h head) {
+	d.Kind = trace.AtServer
+	d.Reads, d.Writes, d.Numbered, d.Opaque = nil, nil, nil, false
+	if d.Number == 1 || h.message.End != nil {
+		return
+	}
+	does := t.touched(h)
+	d.Reads, d.Writes, d.Updates = does.reads, does.writes, does.updates
+	d.Numbered, d.Opaque = does.numbered, does.opaque
+	d.Notifies = t.watchers(d.Client, does)
+}
+
+// watchers are the other clients with watches that a request may fire.
+func (t *turns) watchers(client string, does touches) []string {
+	if len(does.nodes)+len(does.parents) == 0 {
+		return nil
+	}
+	var clients []string
+	for _, watch := range t.engine.Watches() {
+		l := t.network.links[watch.Conn]
+		if l == nil || l.process.name == client || slices.Contains(clients, l.process.name) {
+			continue
+		}
+		if does.fires(watch) {
+			clients = append(clients, l.process.name)
+		}
+	}
+	slices.Sort(clients)
+	return clients
+}
+
+// fires reports whether a watch may fire.
+func (t *touches) fires(watch engine.WatchView) bool {
+	return watch.Mode != engine.OneShot || slices.Contains(t.nodes, watch.Path) ||
+		watch.Child && slices.Contains(t.parents, watch.Path) ||
+		slices.ContainsFunc(t.numbered, func(prefix string) bool {
+			return strings.HasPrefix(watch.Path, prefix)
+		})
+}
