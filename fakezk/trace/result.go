@@ -133,10 +133,10 @@ type RequestPoint struct {
 	Client string
 	// Number counts the client's requests from 1, over all its connections.
 	Number int
-	// Conn counts the client's connections from 1.
-	Conn     int
-	Op, Path string
-	Step     int64
+	// Conn counts the client's connections from 1. Server is the number of its server, from 1.
+	Conn, Server int
+	Op, Path     string
+	Step         int64
 }
 
 // EventPoint is one watch notification as a coordinate for faults.

@@ -127,7 +127,8 @@ type plainBarrier struct {
 	ignoresSetError bool  // takes any error of a create for success
 	again           bool  // deletes again, also the node of a later Set
 	strict          bool  // takes a barrier that is gone for an error
-	syncs           bool  // before it looks, for ensembles
+
+	before func(conn *zk.Conn, path string) error // it looks, for ensembles
 }
 
 func barrierOf(bad plainBarrier) scenario.Workload {
@@ -181,8 +182,8 @@ func (b *plainBarrier) Wait(ctx context.Context) error {
 
 // watch watches the barrier. The error of a barrier that is down is ErrNoNode.
 func (b *plainBarrier) watch() (change <-chan zk.Event, err error) {
-	if b.syncs {
-		if _, err := b.conn.Sync(barrierPath); err != nil {
+	if b.before != nil {
+		if err := b.before(b.conn, barrierPath); err != nil {
 			return nil, err
 		}
 	}

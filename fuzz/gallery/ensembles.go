@@ -10,7 +10,8 @@ import (
 )
 
 // Exhibits that need an ensemble. A follower answers reads from its own tree, which may be older
-// than the leader's. The right recipes send a sync before they read.
+// than the leader's. A leader that was deposed and does not know answers from its own, too, even
+// after a sync. The right recipes send a write that changes nothing before they read.
 
 // onThree is a script against an ensemble of three servers.
 var onThree = scenario.Script{
@@ -57,6 +58,24 @@ func syncWith(conn *zk.Conn, path string) error {
 	})
 }
 
+// syncOnce is syncWith for a recipe that returns each error.
+func syncOnce(conn *zk.Conn, path string) error {
+	_, err := conn.Sync(path)
+	return err
+}
+
+// confirm makes the next read see all writes that were answered before: a majority stores the check
+// of a node, which changes nothing.
+func confirm(conn *zk.Conn, path string) error {
+	_, err := conn.Multi(&zk.CheckVersionRequest{Path: path, Version: -1})
+	return ignore(err, zk.ErrNoNode)
+}
+
+// confirmWith is confirm, repeated until it is answered.
+func confirmWith(conn *zk.Conn, path string) error {
+	return repeat(func() error { return confirm(conn, path) })
+}
+
 var ensembleValues = []Exhibit{
 	{Slug: "value-of-the-past", Title: "a value is read without a sync",
 		Source: Text, Link: "https://zookeeper.apache.org/doc/current/zookeeperProgrammers.html#ch_zkGuarantees",
@@ -64,8 +83,18 @@ var ensembleValues = []Exhibit{
 			"that has not applied the write. The guide says so, and that a sync before the read " +
 			"helps.",
 		Property: linearizable, Wrong: valueOf(value{}), // wrong: the answer may be old
-		Right:  valueOf(value{syncs: true}),
+		Right:  valueOf(value{before: confirm}),
 		Script: onThree},
+	{Slug: "value-of-a-deposed-leader", Title: "a value is read after a sync alone",
+		Source: Report, Link: "https://issues.apache.org/jira/browse/ZOOKEEPER-2136",
+		See: []string{"ZOOKEEPER-1675"},
+		Bug: "The leader is cut off from the others, or stands still, and they elect another " +
+			"one, which acknowledges a write. For a while the old leader does not know. It asks " +
+			"nobody when it answers a sync, and the read after it shows the old value.",
+		Property: linearizable,
+		Wrong:    valueOf(value{before: syncOnce}), // wrong: the server may have been the leader
+		Right:    valueOf(value{before: confirm}),
+		Script:   onThree},
 }
 
 var ensembleConfigs = []Exhibit{
@@ -91,8 +120,17 @@ var ensembleBarriers = []Exhibit{
 		Bug: "A barrier is set, and its maker tells the others. A client that waits comes to a " +
 			"follower that has not applied the create: there is no barrier, so it goes on.",
 		Property: linearizable, Wrong: barrierOf(plainBarrier{}), // wrong: it may be set
-		Right:  barrierOf(plainBarrier{syncs: true}),
+		Right:  barrierOf(plainBarrier{before: confirm}),
 		Script: onThree},
+	{Slug: "passed-at-a-deposed-leader", Title: "a barrier is looked for after a sync alone",
+		Source: Ours, Remark: "No report, code or text was found that has it.",
+		Bug: "The leader is cut off, and the others elect another one, where a barrier is set. " +
+			"The old leader does not know yet. It answers the sync of a client that waits, and " +
+			"shows no barrier, so the client goes on.",
+		Property: linearizable,
+		Wrong:    barrierOf(plainBarrier{before: syncOnce}), // wrong: it may be set elsewhere
+		Right:    barrierOf(plainBarrier{before: confirm}),
+		Script:   onThree},
 }
 
 var ensembleElections = []Exhibit{
@@ -101,7 +139,15 @@ var ensembleElections = []Exhibit{
 		Bug: "A client asks a follower who leads, and gets the name of a leader whose node the " +
 			"ensemble has removed, while another one leads and has said so.",
 		Property: answers, Wrong: asked(nothingFirst), // wrong: the follower may be behind
-		Right:  asked(syncWith),
+		Right:  asked(confirmWith),
+		Script: onThree},
+	{Slug: "leader-at-a-deposed-server", Title: "the leader is asked for after a sync alone",
+		Source: Ours, Remark: "No report, code or text was found that has it.",
+		Bug: "The server that leads the ensemble is cut off, and the others elect another one. " +
+			"There a candidate resigns, and the next one leads. A client of the old server asks " +
+			"who leads. Even after a sync it gets the name of the one that has resigned.",
+		Property: answers, Wrong: asked(syncWith), // wrong: the server may have been the leader
+		Right:  asked(confirmWith),
 		Script: onThree},
 }
 

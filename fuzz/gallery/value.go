@@ -51,7 +51,8 @@ type value struct {
 	trustsCreate bool // takes each create of a write for done
 	byData       bool // compares the data that was seen with the present data
 	trusts       bool // takes a refusal for success if the present data is the same
-	syncs        bool // before it reads, for ensembles
+
+	before func(conn *zk.Conn, path string) error // it reads, for ensembles
 }
 
 func valueOf(bad value) scenario.Workload {
@@ -74,8 +75,8 @@ func (v *value) Get(context.Context) (object.ValueState, error) {
 }
 
 func (v *value) read() (object.ValueState, error) {
-	if v.syncs {
-		if _, err := v.conn.Sync(valuePath); err != nil {
+	if v.before != nil {
+		if err := v.before(v.conn, valuePath); err != nil {
 			return object.ValueState{}, err
 		}
 	}

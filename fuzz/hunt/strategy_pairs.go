@@ -15,13 +15,15 @@ import (
 // second fault in the wake of a single one that some strategy has tried, once for each two
 // operations, kinds and places. The retry of a request that the first fault has lost comes first:
 // there the second one loses it again, or begins an outage, for less than a session and for more.
-// Then come second faults while a first one lasts, see inWindow.
+// Then come second faults while a first one lasts, see inWindow. With several servers there are
+// plans of three faults before them, see deposings.
 type pairs struct {
 	input   strategyInput
 	points  []fault.Fault
 	order   *scattered // nil: at random
 	dice    *rand.Rand
 	retries []scenario.Scenario // second faults at the retry of what the first has lost
+	deposed []scenario.Scenario // reads from a leader that was deposed
 	windows []scenario.Scenario // second faults while the first lasts
 	behind  []scenario.Scenario // second faults behind single ones
 	tried   map[string]bool     // the pairs that were in behind
@@ -39,11 +41,13 @@ func newPairs(t strategyInput) strategy {
 	if n := len(p.points); n*(n-1)/2 <= allPairs {
 		p.order = newScattered(n*n, t.from)
 	}
+	p.learnDeposings(t.base)
 	return p
 }
 
 // learn finds the places for a second fault.
 func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
+	p.learnDeposings(o)
 	if len(o.Scenario.Plan) != 1 || len(o.Result.Strikes) != 1 ||
 		o.Scenario.Schedule.Kind != sim.Latencies {
 		return
@@ -65,6 +69,20 @@ func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
 	for _, f := range inWindow(o) {
 		p.add(&p.windows, fmt.Sprint("window ", strike.Fault.Kind, " ", strike.Fault.For, " ",
 			strike.Op, " ", path.Dir(strike.Path), " ", f.Kind, " ", f.op), o.Scenario, f.Fault)
+	}
+}
+
+// learnDeposings keeps the plans of a run by which a leader is deposed, once for each name.
+func (p *pairs) learnDeposings(o *scenario.Outcome) {
+	const faults = 3
+	if p.input.maxFaults < faults {
+		return
+	}
+	for _, d := range deposings(o) {
+		if !p.tried[d.name] {
+			p.tried[d.name] = true
+			p.deposed = append(p.deposed, d.Scenario)
+		}
 	}
 }
 
@@ -92,7 +110,7 @@ func (p *pairs) propose() (scenario.Scenario, bool) {
 			return s, true
 		}
 	}
-	for _, list := range []*[]scenario.Scenario{&p.retries, &p.windows, &p.behind} {
+	for _, list := range []*[]scenario.Scenario{&p.deposed, &p.retries, &p.windows, &p.behind} {
 		if len(*list) > 0 {
 			s := (*list)[0]
 			*list = (*list)[1:]

@@ -40,6 +40,7 @@ func LogHit(
 func Point(m *carry.Message) trace.RequestPoint {
 	p := m.Point
 	return trace.RequestPoint{
-		Client: p.Client, Number: m.Number, Conn: p.Conn, Op: p.Op, Path: p.Path,
+		Client: p.Client, Number: m.Number, Conn: p.Conn, Server: p.Server, Op: p.Op,
+		Path: p.Path,
 	}
 }
