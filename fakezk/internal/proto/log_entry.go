@@ -23,5 +23,23 @@ type LogRecord struct {
 	Op        OpCode
 	Path      string // as created, sequence number included
 	Data      []byte // of a create or setData
+	ACL       []ACL  // of a create or setACL
 	Ephemeral bool   // owned by the entry's session
+	TTL       int64  // of createTTL, in milliseconds
+	// Siblings is the number of children that the parent of a created node ever had, with it.
+	Siblings int32
+}
+
+// Snapshot is the tree of a server, as it writes it to disk from time to time.
+type Snapshot struct {
+	Nodes []SnapshotNode // parents first
+}
+
+// SnapshotNode is a node of a Snapshot. Of its Stat, Cversion is the number of children that the
+// node ever had; DataLength and NumChildren are 0.
+type SnapshotNode struct {
+	Path string // "" for the root
+	Data []byte
+	ACL  []ACL
+	Stat Stat
 }

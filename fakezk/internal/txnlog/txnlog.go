@@ -1,13 +1,16 @@
 // Package txnlog reads the transaction log of a real ZooKeeper server, even while the
-// server runs. The log has every write that the server has answered.
+// server runs, and its snapshots. The log has every write that the server has answered.
 //
-// The format is that of org.apache.zookeeper.server.persistence.FileTxnLog: a folder
+// The formats are those of org.apache.zookeeper.server.persistence. FileTxnLog: a folder
 // version-2 of files log.<first zxid in hexadecimal>. A file has a header of 16 bytes and
 // entries; an entry is a checksum (Adler-32), a length, the record and an end mark. Zeros
-// after them are reserved for later entries.
+// after them are reserved for later entries. FileSnap: in the same folder, files
+// snapshot.<zxid in hexadecimal>. The server goes on writing while it writes a snapshot, so that
+// this may have changes of later zxids already.
 package txnlog
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -22,7 +25,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-var errCorrupt = errors.New("corrupt transaction log")
+var errCorrupt = errors.New("corrupt")
 
 const (
 	magic     = "ZKLG\x00\x00\x00\x02" // and version 2
@@ -34,38 +37,68 @@ const (
 // Read returns the entries with a zxid above after, in order. folder is the server's dataLogDir, by
 // default its dataDir. An entry that the server is still writing is left out.
 func Read(folder string, after int64) ([]proto.LogEntry, error) {
-	names, err := filepath.Glob(filepath.Join(folder, "version-2", "log.*"))
+	files, err := list(folder, "log.")
 	if err != nil {
 		return nil, fmt.Errorf("read transaction log: %w", err)
 	}
-	first := map[string]uint64{}
-	for _, name := range names {
-		digits := strings.TrimPrefix(filepath.Base(name), "log.")
-		if first[name], err = strconv.ParseUint(digits, 16, 64); err != nil {
-			return nil, fmt.Errorf("read transaction log: %s: %w: the name does not end in a zxid",
-				name, errCorrupt)
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if first[a] < first[b] {
-			return -1
-		}
-		return 1
-	})
 	var entries []proto.LogEntry
-	for i, name := range names {
-		if i+1 < len(names) && first[names[i+1]] <= uint64(after)+1 {
+	for i, f := range files {
+		if i+1 < len(files) && files[i+1].zxid <= uint64(after)+1 {
 			continue // all its entries are older
 		}
-		data, err := os.ReadFile(name)
+		data, err := os.ReadFile(f.name)
 		if err != nil {
 			return nil, fmt.Errorf("read transaction log: %w", err)
 		}
 		if entries, err = parse(entries, data, after); err != nil {
-			return nil, fmt.Errorf("read transaction log: %s: %w", name, err)
+			return nil, fmt.Errorf("read transaction log: %s: %w", f.name, err)
 		}
 	}
 	return entries, nil
+}
+
+// ReadSnapshot returns the latest snapshot in a folder and its zxid: the server had applied all
+// entries up to that one. folder is the server's dataDir. Without a snapshot, found is false.
+func ReadSnapshot(folder string) (s proto.Snapshot, zxid int64, found bool, err error) {
+	files, err := list(folder, "snapshot.")
+	if err != nil {
+		return s, 0, false, fmt.Errorf("read snapshot: %w", err)
+	}
+	if len(files) == 0 {
+		return s, 0, false, nil
+	}
+	latest := files[len(files)-1]
+	data, err := os.ReadFile(latest.name)
+	if err != nil {
+		return s, 0, false, fmt.Errorf("read snapshot: %w", err)
+	}
+	if s, err = wire.DecodeSnapshot(data); err != nil {
+		return s, 0, false, fmt.Errorf("read snapshot: %s: %w", latest.name, err)
+	}
+	return s, int64(latest.zxid), true, nil
+}
+
+// A file has a zxid in its name.
+type file struct {
+	name string
+	zxid uint64
+}
+
+// list lists the files whose names are a prefix and a zxid, in the order of the zxids.
+func list(folder, prefix string) (files []file, err error) {
+	names, err := filepath.Glob(filepath.Join(folder, "version-2", prefix+"*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		zxid, err := strconv.ParseUint(strings.TrimPrefix(filepath.Base(name), prefix), 16, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: the name does not end in a zxid", name, errCorrupt)
+		}
+		files = append(files, file{name, zxid})
+	}
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.zxid, b.zxid) })
+	return files, nil
 }
 
 // parse appends the entries of one file.

@@ -108,8 +108,8 @@ func TestLogOfARealServerIsRead(t *testing.T) {
 	}
 }
 
-// file returns a log file with the records as its entries.
-func file(entries ...[]byte) []byte {
+// logFile returns a log file with the records as its entries.
+func logFile(entries ...[]byte) []byte {
 	log := append([]byte(magic), make([]byte, headBytes-len(magic))...)
 	for _, e := range entries {
 		log = binary.BigEndian.AppendUint64(log, uint64(adler32.Checksum(e)))
@@ -140,11 +140,11 @@ func write(t *testing.T, name string, data []byte) (folder string) {
 // TestTruncatedLogHasItsCompleteEntries reads a log that ends anywhere, as a log does
 // that the server is writing.
 func TestTruncatedLogHasItsCompleteEntries(t *testing.T) {
-	whole := file(entry(1, "/a"), entry(2, "/b"))
+	whole := logFile(entry(1, "/a"), entry(2, "/b"))
 	for n := range len(whole) + 1 {
 		entries, err := parse(nil, whole[:n], 0)
 		want := 0
-		if n >= len(file(entry(1, "/a"))) {
+		if n >= len(logFile(entry(1, "/a"))) {
 			want++
 		}
 		if n == len(whole) {
@@ -162,9 +162,9 @@ func TestTruncatedLogHasItsCompleteEntries(t *testing.T) {
 }
 
 func TestErrorsNameTheFileAndTheByte(t *testing.T) {
-	flipped := file(entry(1, "/a"))
+	flipped := logFile(entry(1, "/a"))
 	flipped[headBytes+leadBytes+30] ^= 1
-	negative := file(entry(1, "/a"))
+	negative := logFile(entry(1, "/a"))
 	binary.BigEndian.PutUint32(negative[headBytes+8:], 1<<31)
 	unknown := entry(1, "/a")
 	binary.BigEndian.PutUint32(unknown[28:], 77)
@@ -175,11 +175,11 @@ func TestErrorsNameTheFileAndTheByte(t *testing.T) {
 		text string
 	}{
 		{"log.1", []byte("something else entirely"), errCorrupt, "begins with"},
-		{"log.1", flipped, errCorrupt, "at byte 16: corrupt transaction log: checksum"},
+		{"log.1", flipped, errCorrupt, "at byte 16: corrupt: checksum"},
 		{"log.1", negative, errCorrupt, "an entry of -2147483648 bytes"},
-		{"log.1", file(entry(1, "/a")[:34]), wire.ErrMalformed, "log entry delete"},
-		{"log.1", file(unknown), wire.ErrUnknownOp, "77"},
-		{"log.xyz", file(), errCorrupt, "does not end in a zxid"},
+		{"log.1", logFile(entry(1, "/a")[:34]), wire.ErrMalformed, "log entry delete"},
+		{"log.1", logFile(unknown), wire.ErrUnknownOp, "77"},
+		{"log.xyz", logFile(), errCorrupt, "does not end in a zxid"},
 	} {
 		_, err := Read(write(t, test.name, test.data), 0)
 		if !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.text) ||

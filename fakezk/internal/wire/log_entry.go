@@ -57,17 +57,23 @@ func (r *reader) logRecord(op proto.OpCode) (proto.LogRecord, bool) {
 	record := proto.LogRecord{Op: op}
 	switch op {
 	case proto.OpCreate, proto.OpCreate2:
-		record.Path = r.path()
-		record.Data = r.buffer("txn.data")
-		r.acls()
+		r.created(&record)
 		record.Ephemeral = r.bool("txn.ephemeral")
-	case proto.OpCreateContainer, proto.OpCreateTTL:
-		record.Path = r.path()
-		record.Data = r.buffer("txn.data")
+		record.Siblings = r.int32("txn.parentCVersion")
+	case proto.OpCreateContainer:
+		r.created(&record)
+		record.Siblings = r.int32("txn.parentCVersion")
+	case proto.OpCreateTTL:
+		r.created(&record)
+		record.Siblings = r.int32("txn.parentCVersion")
+		record.TTL = r.int64("txn.ttl")
 	case proto.OpSetData:
 		record.Path = r.path()
 		record.Data = r.buffer("txn.data")
-	case proto.OpDelete, proto.OpDeleteContainer, proto.OpSetACL, proto.OpCheck:
+	case proto.OpSetACL:
+		record.Path = r.path()
+		record.ACL = r.acls()
+	case proto.OpDelete, proto.OpDeleteContainer, proto.OpCheck:
 		record.Path = r.path()
 	case proto.OpCreateSession, proto.OpCloseSession:
 	case proto.OpError:
@@ -79,4 +85,11 @@ func (r *reader) logRecord(op proto.OpCode) (proto.LogRecord, bool) {
 		return record, false
 	}
 	return record, r.err == nil
+}
+
+// created reads what all records of created nodes begin with.
+func (r *reader) created(record *proto.LogRecord) {
+	record.Path = r.path()
+	record.Data = r.buffer("txn.data")
+	record.ACL = r.acls()
 }
