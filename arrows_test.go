@@ -175,7 +175,8 @@ var arrows = map[string]string{
 	"cli/replay": `
 		cli/internal/command fuzz/saved fuzz/scenario fuzz/show internal/inflight internal/overlay`,
 	"cli/serve": `
-		cli/internal/command fakezk fakezk/fault fakezk/tree fakezk/view go.yaml.in/yaml/v4`,
+		cli/internal/command fakezk fakezk/fault fakezk/tree fakezk/view
+		github.com/go-zookeeper/zk go.yaml.in/yaml/v4`,
 	"cli": `
 		cli/check cli/internal/command cli/internal/report cli/replay cli/serve fakezk
 		fakezk/conform fakezk/fault fakezk/realworld

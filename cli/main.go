@@ -40,6 +40,7 @@ type commands struct {
 	Go         goCommand          `cmd:"" passthrough:"" help:"Run go test, run, build or vet so that any code runs in virtual time."`
 	Conform    conformCommand     `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
 	Serve      serve.Command      `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
+	Dump       serve.DumpCommand  `cmd:"" help:"Print the tree of a running ZooKeeper, for serve --load and for tests."`
 	Completion completionCommand  `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
 
 	Version kong.VersionFlag `help:"Print the version and exit."`

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,11 +15,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestServeScripts runs the transcripts of testdata/serve: zksim serve as its own process.
 func TestServeScripts(t *testing.T) {
 	endInTurn(t)
+	dataDir, err := filepath.Abs("../fakezk/tree/testdata/datadir")
+	check.OK(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/serve",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -30,6 +35,7 @@ func TestServeScripts(t *testing.T) {
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Values[servedKey{}] = &served{}
+			env.Setenv("DATADIR", dataDir)
 			return nil
 		},
 		RequireUniqueNames: true,

@@ -24,7 +24,7 @@ type Command struct {
 
 	serverFlags `embed:""`
 
-	Load  string   `help:"Tree file to begin with: .yaml, .yml or .json." placeholder:"FILE"`
+	Load  string   `help:"Tree to begin with: a file .yaml, .yml or .json, or the data directory of a ZooKeeper." placeholder:"FILE"`
 	Dump  string   `help:"Tree file to write when the server stops." placeholder:"FILE"`
 	Plan  string   `help:"File with one fault a line; # begins a comment." placeholder:"FILE"`
 	Fault []string `help:"A fault, in the form of a line of a plan; may be repeated." sep:"none" placeholder:"LINE"`

@@ -33,11 +33,11 @@
 //		err = t.Load(server)
 //	}
 //
-// The name may also be that of the data directory of a real ZooKeeper server, or of a copy of it: the
-// dataDir of its zoo.cfg, with the files of its dataLogDir if that is another one. The tree is that
-// of the latest snapshot and of all writes after it, without the nodes of sessions. A damaged file
-// is an error that names it, and so is a gap between the writes. What a server was writing when the
-// copy was made is left out.
+// The name may also be that of the data directory of a real ZooKeeper server, or of a copy of it:
+// the dataDir of its zoo.cfg, with the files of its dataLogDir if that is another one. The tree is
+// that of the latest snapshot and of all writes after it, without the nodes of sessions. A damaged
+// file is an error that names it, and so is a gap between the writes. What a server was writing
+// when the copy was made is left out.
 //
 // [Of] and [WriteFile] are the way back. Ephemeral nodes belong to sessions, so a tree does not
 // have them.

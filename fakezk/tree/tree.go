@@ -60,7 +60,8 @@ func (t Tree) Load(server *fakezk.Server) error {
 	return server.Load(t.Nodes)
 }
 
-// ReadFile reads a tree file, whose name decides the format, or the data directory of a real server.
+// ReadFile reads a tree file, whose name decides the format, or the data directory of a real
+// server.
 func ReadFile(name string) (Tree, error) {
 	if isDir(name) {
 		return readDataDir(name)

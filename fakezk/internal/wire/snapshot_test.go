@@ -16,7 +16,7 @@ func TestSnapshotIsRefusedWhereverItIsCutOff(t *testing.T) {
 	whole, err := DecodeSnapshot(data)
 	check.OK(t, err)
 	check.Equal(t, whole.Nodes[0].Path, "", "the root comes first")
-	const more = 5 + 8 + 4 + 8 + 8 + 5 // the end mark, a digest with its zxid, and checksum and end of that
+	const more = 5 + 8 + 4 + 8 + 8 + 5 // the end mark; a digest with its zxid, checksum and mark
 	for n := range len(data) - more {
 		if _, err := DecodeSnapshot(data[:n]); err == nil {
 			t.Fatalf("%d of %d bytes are a whole snapshot", n, len(data))

@@ -1,0 +1,153 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/cli/internal/command"
+	"github.com/zksim/zksim/fakezk/tree"
+	"github.com/zksim/zksim/fakezk/view"
+)
+
+// A DumpCommand is zksim dump with its flags.
+type DumpCommand struct {
+	Server string   `arg:"" help:"Server to read from." placeholder:"HOST:PORT"`
+	Path   string   `help:"Node to begin at; nodes elsewhere are left out." default:"/" placeholder:"PATH"`
+	Auth   []string `help:"Identity for nodes with an ACL, such as digest:user:password; may be repeated." sep:"none" placeholder:"SCHEME:ID"`
+	Format string   `help:"Format of the tree: yaml or json." enum:"yaml,json" default:"yaml"`
+}
+
+// Help is the text of dump --help before the flags.
+func (*DumpCommand) Help() string {
+	return "It prints a tree file, which serve --load and tests read. It only reads, node by node, so " +
+		"writes of others meanwhile may be in the tree or not. Nodes of sessions are left out. A " +
+		"server does not tell containers and TTL nodes from others; a copy of its data directory, " +
+		"which serve --load reads, too, does."
+}
+
+const (
+	// connectWithin is the time for a first session, and dumpTimeout the timeout of sessions.
+	connectWithin, dumpTimeout = 10 * time.Second, 10 * time.Second
+)
+
+// Run reads the tree and prints it.
+func (c *DumpCommand) Run(env *command.Env) error {
+	if err := c.dump(env); err != nil {
+		return fmt.Errorf("dump %s: %w", c.Server, err)
+	}
+	return nil
+}
+
+func (c *DumpCommand) dump(env *command.Env) error {
+	conn, events, err := zk.Connect([]string{c.Server}, dumpTimeout,
+		zk.WithLogger(log.New(io.Discard, "", 0)))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(env.Context, conn.Close)() // ends a request that waits
+	if err := awaitSession(env.Context, events); err != nil {
+		return err
+	}
+	for _, auth := range c.Auth {
+		scheme, id, found := strings.Cut(auth, ":")
+		if !found {
+			return fmt.Errorf("--auth: %q; expected a scheme and an identity, such as "+
+				"digest:user:password", auth)
+		}
+		if err := conn.AddAuth(scheme, []byte(id)); err != nil {
+			return fmt.Errorf("--auth: %s: %w", scheme, err)
+		}
+	}
+	d := dumping{conn: conn}
+	if err := d.add(c.Path); err != nil {
+		return cmp.Or(context.Cause(env.Context), err)
+	}
+	if d.Nodes == nil {
+		return fmt.Errorf("%s: %w", c.Path, zk.ErrNoNode)
+	}
+	return d.Write(env.Raw, tree.Format(c.Format))
+}
+
+// awaitSession waits for the first session of a connection.
+func awaitSession(ctx context.Context, events <-chan zk.Event) error {
+	late := time.NewTimer(connectWithin)
+	defer late.Stop()
+	for {
+		select {
+		case e := <-events:
+			if e.State == zk.StateHasSession {
+				return nil
+			}
+		case <-late.C:
+			return fmt.Errorf("no session within %s", connectWithin)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// dumping is a tree that is read node by node.
+type dumping struct {
+	tree.Tree
+	conn *zk.Conn
+}
+
+// add reads a node and all below it. One that is deleted meanwhile is left out.
+func (d *dumping) add(at string) error {
+	spec, children, err := d.read(at)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	if spec != nil {
+		d.Nodes = append(d.Nodes, *spec)
+	}
+	slices.Sort(children)
+	for _, name := range children {
+		if child := path.Join(at, name); child != "/zookeeper" {
+			if err := d.add(child); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// read reads a node. spec is nil if a session owns the node.
+func (d *dumping) read(at string) (spec *view.NodeSpec, children []string, err error) {
+	data, _, err := d.conn.Get(at)
+	if err != nil {
+		return nil, nil, err
+	}
+	acl, _, err := d.conn.GetACL(at)
+	if err != nil {
+		return nil, nil, err
+	}
+	children, stat, err := d.conn.Children(at)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.Zxid = max(d.Zxid, stat.Czxid, stat.Mzxid, stat.Pzxid)
+	if stat.EphemeralOwner != 0 {
+		return nil, nil, nil
+	}
+	// The server's count of changes has a deletion for each child that it no longer has.
+	spec = &view.NodeSpec{Path: at, Data: data, Next: (stat.Cversion + stat.NumChildren) / 2}
+	for _, a := range acl {
+		spec.ACL = append(spec.ACL, view.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID})
+	}
+	return spec, children, nil
+}
