@@ -14,8 +14,8 @@ import (
 // themselves, by TCP, and reach the World's server.
 const Overlaid = dialhook.Overlaid
 
-// Address is an address of the World's server, or of the first one, for code that dials by itself;
-// see [Overlaid].
+// Address is an address of the World's servers, for code that dials by itself; see [Overlaid]. Of
+// several servers each dial reaches one that is drawn, as behind a load balancer.
 const Address = "127.0.0.1:2181"
 
 // RootCA is a certificate, as PEM, for code that dials by itself and through TLS. It is that of the
@@ -27,7 +27,7 @@ func RootCA() []byte { return tlsend.RootCA() }
 type dialing struct {
 	process  *process
 	connect  int    // of the client's calls of Connect
-	server   int    // its number
+	server   int    // its number; -1: one is drawn for the client's own code
 	host     string // that the client's own code dials, "" for Connect
 	timeout  time.Duration
 	result   chan dialResult
@@ -96,7 +96,11 @@ func (c *Client) dialDirect(ctx context.Context, address string, deadline time.T
 	if !deadline.IsZero() {
 		timeout = max(0, time.Until(deadline))
 	}
-	d := c.requestDial(&dialing{host: host, timeout: timeout})
+	server := slices.Index(addresses[:c.inbox.world.servers()], address)
+	if address == Address {
+		server = -1
+	}
+	d := c.requestDial(&dialing{host: host, server: server, timeout: timeout})
 	select {
 	case r := <-d.result:
 		return r.conn, r.err

@@ -36,6 +36,9 @@ func (s *dials) begin(d *dialing) {
 	p := d.process
 	p.dials++
 	number := p.dials
+	if d.connect == 0 && d.server < 0 {
+		d.server = s.draws.FirstServer(p.index, -number, s.servers)
+	}
 	wait := s.draws.Dial(p.index, number)
 	finish := func() { s.finish(d, number) }
 	if s.hangIfDead(d) {

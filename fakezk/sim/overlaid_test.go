@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand"
 	"net"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -409,4 +410,29 @@ func TestOwnConnectionsAreKnown(t *testing.T) {
 	const want = "connected connected disconnected connected disconnected session-expired connected"
 	check.Equal(t, strings.Join(told, " "), want, "told %s", r.Trace)
 	check.Equal(t, len(r.SessionClient), 4, "sessions %v", r.SessionClient)
+}
+
+// TestCodeThatDialsByItselfReachesAllServers, each by its address, and one of them by any other: an
+// application that never reads from a follower would never see the past.
+func TestCodeThatDialsByItselfReachesAllServers(t *testing.T) {
+	reached := func(address string) (servers map[string]bool) {
+		w := World{Servers: 3, Clients: []Actor{{Name: "a", Run: func(ctx context.Context,
+			c *Client) {
+			for range 12 {
+				conn, err := net.Dial("tcp", address)
+				check.OK(t, err)
+				conn.Close()
+			}
+		}}}}
+		r := mustRun(t, w)
+		servers = map[string]bool{}
+		for _, m := range regexp.MustCompile(`connects to (server \d+)`).FindAllStringSubmatch(
+			r.Trace.String(), -1) {
+			servers[m[1]] = true
+		}
+		return servers
+	}
+	check.Equal(t, len(reached(Address)), 3)
+	check.Equal(t, len(reached("zk.prod.example:2181")), 3)
+	check.Equal(t, fmt.Sprint(reached("127.0.0.1:2183")), "map["+serverName(2)+":true]")
 }

@@ -1,12 +1,16 @@
 package gallery_test
 
 import (
+	"context"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -19,6 +23,57 @@ func unnamed(w scenario.Workload) scenario.Workload {
 		play(p, s)
 	}
 	return w
+}
+
+// dialing is a workload whose code dials by itself.
+func dialing(w scenario.Workload) scenario.Workload {
+	play := w.Play
+	w.Play = func(p *scenario.Player, s scenario.Script) {
+		conn, events, err := zk.Connect([]string{p.Address()}, scenario.SessionTimeout,
+			zk.WithLogger(silent{}), zk.WithLogInfo(false))
+		if err != nil {
+			panic(err)
+		}
+		context.AfterFunc(p.Context(), conn.Close) // what is left at rest is judged
+		p.UseConn(conn, events)
+		play(p, s)
+	}
+	return w
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+// TestExhibitsShowWhenTheyDial by themselves, as old code does, and their right twins are right.
+func TestExhibitsShowWhenTheyDial(t *testing.T) {
+	if !sim.Overlaid {
+		t.Skip("a dial needs zksim go")
+	}
+	for _, e := range stories(t) {
+		t.Run(e.Slug, func(t *testing.T) {
+			t.Parallel()
+			file, err := saved.Load(scenarioOf(e.Slug), gallery.Catalogue().Find)
+			check.OK(t, err)
+			s := file.Scenario
+			s.Workload = dialing(s.Workload)
+			if run(t, s).Property() != e.Property { // its messages take other times
+				if !testrun.Full() {
+					t.Skip("its scenario needs the connection of the harness; -full hunts it")
+				}
+				e.Wrong = dialing(e.Wrong)
+				h, err := e.Find(t.Context(), 1, gallery.MaxRuns)
+				check.OK(t, err)
+				if !h.Found() {
+					t.Errorf("not found in %d scenarios", h.Runs)
+				}
+			}
+			s.Workload = dialing(e.Right)
+			if o := run(t, s); o.Status() != linearizability.OK {
+				t.Errorf("the right recipe: %s", o.Story())
+			}
+		})
+	}
 }
 
 // TestExhibitsShowWithoutTheSessionOfACall: what is judged of a recipe does not depend on how it

@@ -17,6 +17,9 @@ type Client struct {
 	life   context.Context
 	client client
 	index  int
+
+	own       *zk.Conn // of UseConn
+	ownEvents <-chan zk.Event
 }
 
 // Name is the client's name: a, b, c, ... Its further goroutines are called a.2, a.3, ... When a
@@ -30,10 +33,24 @@ func (c *Client) Owner() string { return strings.TrimRight(c.Name(), "'") }
 func (c *Client) Index() int { return c.index }
 
 // Conn is the client's connection, made at the first call.
-func (c *Client) Conn() *zk.Conn { return c.client.Conn() }
+func (c *Client) Conn() *zk.Conn {
+	if c.own != nil {
+		return c.own
+	}
+	return c.client.Conn()
+}
 
 // Events are the session events of Conn, like the channel of zk.Connect.
-func (c *Client) Events() <-chan zk.Event { return c.client.Events() }
+func (c *Client) Events() <-chan zk.Event {
+	if c.own != nil {
+		return c.ownEvents
+	}
+	return c.client.Events()
+}
+
+// UseConn makes a connection that a Play has dialed by itself, at Address, the one of Conn, and its
+// session events those of Events. It must come before any other call of the object.
+func (c *Client) UseConn(conn *zk.Conn, events <-chan zk.Event) { c.own, c.ownEvents = conn, events }
 
 // Connect makes one more connection of the client, with its own session. The channel has the
 // session's events, like the channel of zk.Connect.

@@ -20,6 +20,7 @@ func (p *Player) goroutines(number int, script func(p *Player)) {
 		other := newPlayer(p.ctx, worldClient{world.Goroutine.Client.Goroutine(n)}, p.index, p.seed)
 		other.careless, other.faults, other.drawn = p.careless, p.faults, p.drawn
 		other.session, other.life = p.session, p.life
+		other.own, other.ownEvents = p.own, p.ownEvents
 		if p.before != nil && n <= len(p.before.others) {
 			other.succeed(p.before.others[n-1])
 		}
