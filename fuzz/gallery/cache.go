@@ -111,6 +111,15 @@ var plantedCaches = []Exhibit{
 			return e, e.Kind != object.NodeRemoved
 		}
 	})),
+	planted("takes a node without data for none", view, cacheOf(func(c *plainCache) {
+		c.read = func() (cached, <-chan zk.Event, error) {
+			node, change, err := c.readAndWatch()
+			if len(node.Data) == 0 {
+				node = cached{}
+			}
+			return node, change, err
+		}
+	})),
 	planted("is never ready without the node", liveness, cacheOf(func(c *plainCache) {
 		c.arrives = func(read cached) bool { return read.Path != "" }
 	})),

@@ -164,6 +164,11 @@ var plantedRegistries = []Exhibit{
 			return all
 		}
 	})),
+	planted("shows no instance without data", answers, pickingOf(func(p *picking) {
+		p.show = func(all []recipes.Instance) []recipes.Instance {
+			return slices.DeleteFunc(all, func(i recipes.Instance) bool { return len(i.Data) == 0 })
+		}
+	})),
 	planted("picks what it has picked before", answers, pickingOf(func(p *picking) {
 		picked := map[string]string{}
 		p.pick = func(ctx context.Context, service string) (_ string, err error) {

@@ -145,12 +145,20 @@ type cachePlayer struct {
 // fill makes a tree before the cache is opened.
 func (p *cachePlayer) fill() {
 	for i, node := range []string{"", p.node("/a"), p.node("/b"), p.node("/a/x")} {
-		data := payloadOf(named(p.client, fmt.Sprintf("%s-%d", p.client.Name(), i)))
+		data := p.data("%s-%d", i)
 		_, err := p.client.Conn().Create(p.path+node, data, 0, zk.WorldACL(zk.PermAll))
 		if err != nil {
 			p.client.Pause(retryPause)
 		}
 	}
+}
+
+// data is what the client stores in a turn; format names it.
+func (p *cachePlayer) data(format string, turn int) []byte {
+	if isEmpty(p.client, turn) {
+		return nil
+	}
+	return payloadOf(named(p.client, fmt.Sprintf(format, p.client.Name(), turn)))
 }
 
 // node is the path of a node below that of the cache: in one run of three a name is a prefix of
@@ -192,7 +200,7 @@ func (p *cachePlayer) ready() {
 func (p *cachePlayer) change(turn int) {
 	nodes := []string{"", "/a", "/b", "/a/x", "/a", "/b"}
 	path := p.path + p.node(nodes[p.client.Choose(scenario.At("node", turn), len(nodes))])
-	data := payloadOf(named(p.client, fmt.Sprintf("%s%d", p.client.Name(), turn)))
+	data := p.data("%s%d", turn)
 	conn := p.client.Conn()
 	_, err := conn.Create(path, data, 0, zk.WorldACL(zk.PermAll))
 	if err == nil {

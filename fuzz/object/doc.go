@@ -105,7 +105,8 @@
 // its object for minutes. In one of three each name of an owner, member, key or node is a prefix of
 // another. In one of eight the elements of queues, the values, the settings and the cached nodes
 // are long, up to 32 KB, and differ in their last bytes only: a trace shows "a1~4096" for 4096
-// bytes that end in a1.
+// bytes that end in a1. In one run of six for each client its first value, setting, cached node or
+// instance has no bytes.
 //
 // A client of a lock locks, holds the lock for 5 to 45 ms, in one of eight rounds for longer than a
 // session lives, and unlocks. One Lock in six has a context of 10 to 110 ms, and in one round of

@@ -210,6 +210,9 @@ func (p *memberPlayer) join(round int) {
 		return
 	}
 	data := fmt.Sprintf("%s%d", p.client.Name(), round)
+	if isEmpty(p.client, round) {
+		data = ""
+	}
 	p.joined = p.retry(func(attempt int) error {
 		return p.change(ops.Join, "="+data, scenario.At("join", round), attempt,
 			func(ctx context.Context) error {

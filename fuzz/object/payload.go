@@ -28,6 +28,12 @@ func named(p *scenario.Player, name string) string {
 	return fmt.Sprint(name, filler, shortest<<p.OfRun("length", 7))
 }
 
+// isEmpty reports whether the payload of a turn is empty: in some runs the first one of one client
+// is.
+func isEmpty(p *scenario.Player, turn int) bool {
+	return p.Goroutine() == 0 && turn == 0 && p.Index() == p.OfRun("empty", 6)
+}
+
 // payloadOf is the payload of a name.
 func payloadOf(name string) []byte {
 	end, digits, long := strings.Cut(name, filler)

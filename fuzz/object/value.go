@@ -158,11 +158,11 @@ func (p *valuePlayer) write(turn int) {
 	}
 }
 
-// newPayload is the name of a value that no other call of the client writes. In some runs the first
-// value of one client is empty. In one run of four the clients write the same values, so that a
-// value comes back in another version.
+// newPayload is the name of a value that no other call of the client writes, or empty; see isEmpty.
+// In one run of four the clients write the same values, so that a value comes back in another
+// version.
 func newPayload(p *scenario.Player, turn int) string {
-	if p.Goroutine() == 0 && turn == 0 && p.Index() == p.OfRun("empty", 6) {
+	if isEmpty(p, turn) {
 		return ""
 	}
 	if p.Goroutine() == 0 && p.OfRun("same values", 4) == 0 {

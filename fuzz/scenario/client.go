@@ -50,7 +50,9 @@ func (c *Client) Events() <-chan zk.Event {
 
 // UseConn makes a connection that a Play has dialed by itself, at Address, the one of Conn, and its
 // session events those of Events. It must come before any other call of the object.
-func (c *Client) UseConn(conn *zk.Conn, events <-chan zk.Event) { c.own, c.ownEvents = conn, events }
+func (c *Client) UseConn(conn *zk.Conn, events <-chan zk.Event) {
+	c.own, c.ownEvents = conn, events
+}
 
 // Connect makes one more connection of the client, with its own session. The channel has the
 // session's events, like the channel of zk.Connect.
