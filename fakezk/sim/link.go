@@ -42,10 +42,11 @@ type traffic struct {
 type label struct {
 	about fmt.Stringer  // for the trace: the text of the client's input
 	sent  int64         // counts the World's messages
-	due   time.Duration // see turns
-	nth   int           // of its direction's messages, from 1
-	note  int           // its number among the notes
-	from  trace.Moment  // of the line that caused it, 0 if it is not known
+	due   time.Duration // see turns, also for after
+	after int
+	nth   int          // of its direction's messages, from 1
+	note  int          // its number among the notes
+	from  trace.Moment // of the line that caused it, 0 if it is not known
 }
 
 // newMessage is a message with its label.
@@ -102,7 +103,7 @@ func (l *link) send(up bool, m *carry.Message) {
 	n.sent++
 	label := labelOf(m)
 	label.sent, label.nth = n.sent, t.count
-	label.due = n.dueNow(l.process, up)
+	n.turn(l.process, up, label)
 	l.noteSent(up, m)
 	if up {
 		l.process.counted.Sent(m.Bytes)

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"slices"
-	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
@@ -23,7 +22,7 @@ type network struct {
 	faults   *carry.Network
 	perform  func([]carry.Action)
 	schedule Schedule
-	dueNow   func(p *process, up bool) time.Duration // when a message is due; see turns
+	turn     func(p *process, up bool, l *label) // notes a message that is sent; see turns
 	maxFrame int
 
 	links    map[engine.ConnID]*link

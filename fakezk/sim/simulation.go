@@ -73,7 +73,7 @@ func (s *simulation) assemble(ctx context.Context) {
 	s.order = &order{network: s.network, ranks: map[stream]uint64{}}
 	s.turns = &turns{network: s.network, agenda: s.agenda, engine: s.engine, chooser: w.Chooser,
 		atOnce: w.atOnce}
-	s.network.dueNow = s.turns.sent
+	s.network.turn = s.turns.sent
 	s.replicas = &replicas{number: servers, engine: s.engine, agenda: s.agenda, draws: d,
 		record: s.record, faults: s.faults, perform: perform, react: react,
 		followed: make([]time.Duration, servers), lagging: make([]time.Duration, servers)}

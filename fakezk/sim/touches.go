@@ -17,6 +17,7 @@ const (
 	content  = "=" // its data and version
 	children = "/" // which they are, and how many
 	counter  = "#" // the number of the next sequential child
+	watched  = "!" // by whom
 )
 
 // touches are what a request reads and changes. Changes of updates commute with each other: they
@@ -116,28 +117,30 @@ func (t *turns) describeRequest(d *trace.Thing, h head) {
 		return
 	}
 	does := t.touched(h)
+	t.addWatchers(d, &does)
 	d.Reads, d.Writes, d.Updates = does.reads, does.writes, does.updates
 	d.Numbered, d.Opaque = does.numbered, does.opaque
-	d.Notifies = t.watchers(d.Client, does)
 }
 
-// watchers are the other clients with watches that a request may fire.
-func (t *turns) watchers(client string, does touches) []string {
+// addWatchers adds the watches that a request may fire: it takes them away from other requests.
+func (t *turns) addWatchers(d *trace.Thing, does *touches) {
 	if len(does.nodes)+len(does.parents) == 0 {
-		return nil
+		return
 	}
-	var clients []string
+	for _, path := range slices.Concat(does.nodes, does.parents) {
+		does.reads = append(does.reads, path+watched)
+	}
 	for _, watch := range t.engine.Watches() {
 		l := t.network.links[watch.Conn]
-		if l == nil || l.process.name == client || slices.Contains(clients, l.process.name) {
+		if l == nil || !does.fires(watch) {
 			continue
 		}
-		if does.fires(watch) {
-			clients = append(clients, l.process.name)
+		does.writes = append(does.writes, watch.Path+watched)
+		if client := l.process.name; client != d.Client && !slices.Contains(d.Notifies, client) {
+			d.Notifies = append(d.Notifies, client)
 		}
 	}
-	slices.Sort(clients)
-	return clients
+	slices.Sort(d.Notifies)
 }
 
 // fires reports whether a watch may fire.

@@ -48,6 +48,7 @@ type turns struct {
 	apart     bool          // see trace.Turn
 	at        time.Duration // of the last turn
 	chosen    int           // turns with a choice so far
+	taken     int           // things so far
 	dropped   bool          // the chooser has ended the run
 }
 
@@ -69,7 +70,7 @@ func (t *turns) add(kind trace.ThingKind, p *process, after time.Duration, happe
 	t.network.sent++
 	t.waiting = append(t.waiting, &thing{
 		Thing: trace.Thing{Kind: kind,
-			Delivery: trace.Delivery{Client: p.name, Number: p.things}},
+			Delivery: trace.Delivery{Client: p.name, Number: p.things}, After: t.taken},
 		process: p, due: t.reckoningOf(p) + after, came: t.network.sent, happen: happen,
 	})
 }
@@ -85,12 +86,13 @@ func (t *turns) sleep(p *process, until time.Duration, wake func()) {
 
 func (t *turns) reckoningOf(p *process) time.Duration { return max(t.agenda.Now(), p.reckoning) }
 
-// sent is when a message that is sent now is due.
-func (t *turns) sent(p *process, up bool) time.Duration {
-	if up {
-		return t.reckoningOf(p)
+// sent notes when a message that is sent now is due, and what has brought it about.
+func (t *turns) sent(p *process, up bool, l *label) {
+	if l.after = t.taken; up {
+		l.due = t.reckoningOf(p)
+	} else {
+		l.due = max(t.agenda.Now(), t.reckoning)
 	}
-	return max(t.agenda.Now(), t.reckoning)
 }
 
 // plan puts what comes next into the agenda, and reports whether there is something. until is when
@@ -129,6 +131,7 @@ func (t *turns) over() bool { return t.dropped && !t.network.faults.Healed() }
 // take lets a thing happen.
 func (t *turns) take(next *thing) {
 	t.planned, t.own, t.reckoning = false, true, next.due
+	t.taken++
 	next.process.reckoning = max(next.process.reckoning, next.due)
 	switch l := next.head.link; {
 	case l == nil:
@@ -157,11 +160,11 @@ func (t *turns) next() (next *thing, held time.Duration) {
 	if t.network.faults.Healed() {
 		return open[0], held
 	}
-	if i := slices.IndexFunc(open, t.comesAtOnce); i >= 0 {
-		return open[i], held
-	}
 	now := t.agenda.Now()
 	turn := trace.Turn{Apart: t.apart || now-t.at > instant}
+	if i := slices.IndexFunc(open, t.comesAtOnce); i >= 0 {
+		open, turn.AtOnce = open[i:i+1], true
+	}
 	for _, w := range open {
 		turn.Things = append(turn.Things, t.describe(w))
 	}
@@ -247,6 +250,7 @@ func (t *turns) describe(w *thing) trace.Thing {
 			t.describeRequest(&d, w.head)
 			lane = &l.conn.Up
 		}
+		d.After = w.head.label().after
 		d.Alone = w.head.message.End != nil && w.head.up || l.conn.Selected(lane)
 	}
 	return d

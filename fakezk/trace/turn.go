@@ -10,6 +10,8 @@ type Turn struct {
 	// thing of a turn, such as the end of a session. What was open before it stays open, but its
 	// order with that was none to choose.
 	Apart bool
+	// AtOnce says that the only thing comes at once, and is no matter of choice.
+	AtOnce bool
 }
 
 // A Thing is something that can happen next: a request reaches the server, a message reaches a
@@ -25,6 +27,9 @@ type Thing struct {
 	Updates []string
 	// Notifies are the other clients with watches that a request may fire.
 	Notifies []string
+	// After is the thing that has brought it about: its number among all that have come, from 1; 0
+	// if there is none.
+	After int
 	// Alone says that the order with every other thing makes a difference: a fault acts on
 	// it, or it is the end of a connection.
 	Alone bool

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -60,10 +61,8 @@ type Proof struct {
 // early, without an error, at the first violation or at a bound. It returns the result so far and
 // the error of the context when ctx is done.
 //
-// It is an enumeration of the leaves of a tree by replay, with the sleep sets of Godefroid
-// (Partial-Order Methods for the Verification of Concurrent Systems, 1996). See [sim.Turns] for
-// what is chosen and [trace.Thing.Commutes] for what makes two orders equal. What is not chosen is
-// fixed:
+// See [sim.Turns] for what is chosen and [trace.Thing.Commutes] for what makes two orders equal.
+// What is not chosen is fixed:
 //
 //   - The script, and all that it draws by the seed: payloads, pauses, contexts. So is what the
 //     code draws by crypto/rand.
@@ -76,7 +75,13 @@ type Proof struct {
 // The result, and the order in which it visits the classes, depends on the arguments alone, unless
 // b.For or ctx ends it.
 func Prove(ctx context.Context, s scenario.Scenario, b Bounds) (*Proof, error) {
-	return prove(ctx, s, b, func(*scenario.Outcome) {}, nil)
+	p := newProver(s)
+	p.Faults, p.bounds = b.Faults, b
+	if s.On != nil || s.Script.Servers > 1 {
+		return nil, fmt.Errorf("prove: servers: expected one server in memory")
+	}
+	p.plan(nil)
+	return p.Proof, p.run(ctx)
 }
 
 // ProvedKinds lists the kinds of faults that a proof puts at every request and notification: those
@@ -85,40 +90,27 @@ func ProvedKinds() []fault.KindInfo {
 	return slices.DeleteFunc(fault.KindsFor(1), func(k fault.KindInfo) bool { return k.Lasts })
 }
 
-// prove is Prove; it calls visit with each class.
-func prove(
-	ctx context.Context, s scenario.Scenario, b Bounds, visit func(*scenario.Outcome),
-	commute commuting,
-) (*Proof, error) {
-	if s.On != nil || s.Script.Servers > 1 {
-		return nil, fmt.Errorf("prove: servers: expected one server in memory")
-	}
-	p := newProver(s)
-	p.Faults, p.bounds, p.visit, p.commute = b.Faults, b, visit, commute
-	p.plan(nil)
-	return p.Proof, p.run(ctx)
-}
-
 // prover is a proof under way.
 type prover struct {
 	*Proof
 	bounds  Bounds
-	visit   func(*scenario.Outcome)
-	commute commuting // nil: trace.Thing.Commutes
+	visit   func(*scenario.Outcome)     // of each class
+	commute func(a, b trace.Thing) bool // whether the order of two things makes no difference
 
-	trees   []*tree // the first is under way
+	trees   []*tree // to be tried, the first at the same time
 	planned map[string]bool
 }
 
 func newProver(s scenario.Scenario) *prover {
 	s.Plan, s.Schedule = nil, sim.Schedule{}
-	return &prover{Proof: &Proof{Scenario: s, views: map[uint64]bool{}}, planned: map[string]bool{}}
+	return &prover{Proof: &Proof{Scenario: s, views: map[uint64]bool{}}, planned: map[string]bool{},
+		visit: func(*scenario.Outcome) {}, commute: trace.Thing.Commutes}
 }
 
 // A tree is the runs under one plan.
 type tree struct {
+	*walk
 	plan     []fault.Fault
-	open     []fork         // the next last
 	requests map[string]int // the most of each client in any run
 	events   map[string]int
 }
@@ -131,7 +123,7 @@ func (p *prover) plan(plan []fault.Fault) {
 	}
 	p.planned[name] = true
 	p.Plans++
-	p.trees = append(p.trees, &tree{plan: plan, open: []fork{{share: 1}},
+	p.trees = append(p.trees, &tree{walk: newWalk(p.commute), plan: plan,
 		requests: map[string]int{}, events: map[string]int{}})
 }
 
@@ -151,25 +143,19 @@ func (p *prover) run(ctx context.Context) error {
 		deadline = time.Now().Add(p.bounds.For)
 	}
 	for len(p.trees) > 0 {
-		t := p.trees[0]
-		for len(t.open) > 0 {
-			switch {
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case p.bounds.Runs > 0 && p.Runs >= p.bounds.Runs,
-				!deadline.IsZero() && !time.Now().Before(deadline):
-				return nil
-			}
-			if err := p.playSome(ctx, t); err != nil || p.Violation != nil {
-				return err
-			}
-			if p.bounds.Progress != nil {
-				p.bounds.Progress(p.Proof)
-			}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case p.bounds.Runs > 0 && p.Runs >= p.bounds.Runs,
+			!deadline.IsZero() && !time.Now().Before(deadline):
+			return nil
 		}
-		p.trees = p.trees[1:]
-		p.Tried++
-		p.addFault(t)
+		if err := p.playSome(ctx); err != nil || p.Violation != nil {
+			return err
+		}
+		if p.bounds.Progress != nil {
+			p.bounds.Progress(p.Proof)
+		}
 	}
 	p.Complete = true
 	return nil
@@ -199,61 +185,64 @@ func (p *prover) addFault(t *tree) {
 	}
 }
 
-// atATime is the number of forks that are played at a time. It is fixed, so that the order does
-// not depend on the number of cores.
+// atATime is the number of trees of which a run is played at the same time. It is fixed, so that
+// the order does not depend on the number of cores.
 const atATime = 8
 
-// playSome plays the next forks of a tree, and takes in their runs in order.
-func (p *prover) playSome(ctx context.Context, t *tree) error {
-	n := min(atATime, len(t.open))
+// playSome plays the next run of each of some trees, and takes in the runs in order.
+func (p *prover) playSome(ctx context.Context) error {
+	n := min(atATime, len(p.trees))
 	if p.bounds.Runs > 0 {
 		n = min(n, p.bounds.Runs-p.Runs)
 	}
-	next := slices.Clone(t.open[len(t.open)-n:])
-	slices.Reverse(next)
-	t.open = t.open[:len(t.open)-n]
-	walks, runs := make([]*walk, n), make([]played, n)
-	s := p.Scenario
-	s.Plan = t.plan
+	trees, runs := slices.Clone(p.trees[:n]), make([]played, n)
 	parallel(ctx, n, 0, func(i int) (goOn bool) {
-		walks[i] = newWalk(next[i], p.commute)
-		runs[i] = playBy(s, walks[i])
+		runs[i] = p.play(trees[i])
 		return true
 	})
-	for i := range next {
-		if walks[i] == nil || runs[i].err != nil {
+	for i, t := range trees {
+		if t.came == 0 || runs[i].err != nil { // interrupted before it was played
 			return cmp.Or(runs[i].err, ctx.Err())
 		}
-		if p.take(t, walks[i], runs[i].outcome); p.Violation != nil {
+		if p.take(t, runs[i].outcome); p.Violation != nil {
 			return nil
 		}
+		if t.over {
+			p.trees = slices.DeleteFunc(p.trees, func(other *tree) bool { return other == t })
+			p.Tried++
+			p.addFault(t)
+		}
 	}
-	for _, w := range slices.Backward(walks) {
-		t.open = append(t.open, w.forks()...)
+	p.share = float64(p.Tried)
+	for _, t := range p.trees[:min(n, len(p.trees))] {
+		p.share += t.share()
 	}
 	return nil
 }
 
-// playBy plays a walk. There is no outcome if it is redundant.
-func playBy(s scenario.Scenario, w *walk) (r played) {
-	s.Schedule = w.schedule()
-	r.outcome, r.err = saved.PlayBy(s, w.choose)
+// play plays the next run of a tree. There is no outcome if it is redundant.
+func (p *prover) play(t *tree) (r played) {
+	s := p.Scenario
+	s.Plan, s.Schedule = t.plan, t.schedule()
+	t.begin()
+	r.outcome, r.err = saved.PlayBy(s, t.choose)
 	if r.err == nil {
-		r.err = w.diverged
+		r.err = t.diverged
 	}
 	if r.err == nil && r.outcome != nil {
 		r.err = checkCalm(r.outcome)
 	}
 	if r.err != nil {
 		r.err = fmt.Errorf("%s, plan %v: %w", s, s.Plan, r.err)
+		return r
 	}
+	t.end()
 	return r
 }
 
 // take takes in a run.
-func (p *prover) take(t *tree, w *walk, o *scenario.Outcome) {
+func (p *prover) take(t *tree, o *scenario.Outcome) {
 	p.Runs++
-	p.share += w.share
 	if o == nil || len(o.Result.Missed) > 0 && o.Status() == linearizability.OK {
 		p.Redundant++
 		return

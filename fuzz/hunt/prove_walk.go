@@ -8,129 +8,232 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// A fork is a part of the tree of all runs of a scenario: those that begin with some choices.
-type fork struct {
-	way    []int         // of a run; several forks share it
-	at     int           // the choice at which the fork leaves it
-	next   int           // the other choice there
-	thing  trace.Thing   // that it chooses
-	asleep []trace.Thing // were tried in its place already, and commute with it
-	share  float64       // of the tree, if the forks at each choice have equal shares
-}
-
-// A walk is a run that follows a fork, and then takes the first way that was not tried.
+// A walk goes through the tree of all runs under a plan, one run at a time, the deepest first. It
+// keeps the way of the last run, and what is to be tried at each of its choices.
+//
+// It is the algorithm Source-DPOR (Abdulla, Aronis, Jonsson, Sagonas: Optimal Dynamic Partial Order
+// Reduction, POPL 2014). After a run it looks for races: two things of which the later one could
+// have come first, with nothing in between that ties them together. At the choice of the earlier
+// one it then has to try something that leads to the other order. A thing that was tried sleeps in
+// what is tried after it at the same choice, until something comes with which it does not commute.
 type walk struct {
-	fork
-	commute  commuting
-	begun    bool // the fork was followed
-	way      []int
+	commute func(a, b trace.Thing) bool
+
+	choices []*choice // of the last run
+	events  []event   // of the last run
+	over    bool      // nothing is left
+
+	// Of the run under way.
+	at, came int // choices and events so far
+	fresh    int // the first event that is new
 	asleep   []trace.Thing
-	share    float64
-	left     []fork // the other ways
 	diverged error
 }
 
-// commuting reports whether the order of two things makes no difference.
-type commuting func(a, b trace.Thing) bool
-
-// newWalk is a walk. If commute is nil, it is [trace.Thing.Commutes].
-func newWalk(b fork, commute commuting) *walk {
-	if commute == nil {
-		commute = trace.Thing.Commutes
-	}
-	return &walk{fork: b, commute: commute, begun: b.way == nil, asleep: b.asleep, share: b.share}
+// A choice is a turn of a run.
+type choice struct {
+	things []trace.Thing
+	asleep []trace.Thing // at its beginning
+	try    []int         // of the things, with those that were tried
+	tried  []int
+	picked int
+	event  int // that it led to
 }
 
-// schedule is that of the fork: the choices that the walk does not make.
+// An event is a thing that has come.
+type event struct {
+	thing  trace.Thing
+	choice *choice  // nil if there was none
+	epoch  int      // counts the times at which something came that was no thing
+	before []uint64 // the events of the epoch that are tied before it, as bits
+}
+
+func newWalk(commute func(a, b trace.Thing) bool) *walk { return &walk{commute: commute} }
+
+// begin prepares the next run.
+func (w *walk) begin() {
+	w.at, w.came, w.asleep, w.fresh = 0, 0, nil, 0
+	if n := len(w.choices); n > 0 {
+		w.fresh = w.choices[n-1].event
+	}
+	w.events = w.events[:w.fresh]
+}
+
+// schedule is that of the run that is about to begin, as far as it is known.
 func (w *walk) schedule() sim.Schedule {
 	s := sim.Schedule{Kind: sim.Turns}
-	if w.fork.way != nil {
-		s.Numbers = append(slices.Clone(w.fork.way[:w.fork.at]), w.next)
+	for _, c := range w.choices {
+		if len(c.things) > 1 {
+			s.Numbers = append(s.Numbers, c.picked)
+		}
 	}
 	return s
 }
 
-// choose is the sim.Chooser of a walk.
+// choose is the sim.Chooser of a run.
 func (w *walk) choose(t trace.Turn) int {
-	n := 0
-	switch {
-	case !w.begun:
-		n = w.follow(t)
-	default:
-		n = w.goOn(t)
+	picked := 0
+	var made *choice
+	if !t.AtOnce {
+		if w.at == len(w.choices) && !w.addChoice(t) {
+			return -1
+		}
+		made = w.choices[w.at]
+		w.at++
+		if picked = made.picked; !sameThings(made.things, t.Things) {
+			w.diverged = fmt.Errorf("%s: choice %d is between %v; before it was between %v",
+				Diverges("run"), w.at, t.Things, made.things)
+			return -1
+		}
 	}
-	if len(t.Things) > 1 {
-		w.way = append(w.way, n)
+	if w.came == len(w.events) {
+		w.addEvent(t, picked, made)
 	}
-	return n
+	w.came++
+	return picked
 }
 
-// follow chooses as the fork says.
-func (w *walk) follow(t trace.Turn) int {
-	switch at := len(w.way); {
-	case len(t.Things) == 1:
-		return 0
-	case at < w.fork.at:
-		return min(w.fork.way[at], len(t.Things)-1)
-	}
-	w.begun = true
-	if w.next >= len(t.Things) || !t.Things[w.next].Same(w.thing) {
-		w.diverged = fmt.Errorf("%s: choice %d is between %v; before it had %v",
-			Diverges("run"), w.fork.at+1, t.Things, w.thing)
-		return -1
-	}
-	return w.next
-}
+func sameThings(a, b []trace.Thing) bool { return slices.EqualFunc(a, b, trace.Thing.Same) }
 
-// goOn chooses the first thing that is awake, and notes the forks of the others. The sleep sets
-// are those of Godefroid, Partial-Order Methods for the Verification of Concurrent Systems, 1996: a
-// thing sleeps if a run with the thing in this place was tried, and all that has happened since
-// commutes with it.
-func (w *walk) goOn(t trace.Turn) int {
-	if t.Apart {
-		w.asleep = nil
+// addChoice adds a choice behind the last one, and reports whether something is awake.
+func (w *walk) addChoice(t trace.Turn) bool {
+	c := &choice{things: t.Things, event: w.came}
+	if w.at > 0 && !t.Apart {
+		c.asleep = w.stillAsleep(w.choices[w.at-1], t.Things)
 	}
-	var asleep []trace.Thing // with what is known of them now
-	var awake []int
 	for n, thing := range t.Things {
-		if slices.ContainsFunc(w.asleep, thing.Same) {
-			asleep = append(asleep, thing)
-		} else {
-			awake = append(awake, n)
+		if !slices.ContainsFunc(c.asleep, thing.Same) {
+			c.try, c.picked = []int{n}, n
+			w.choices = append(w.choices, c)
+			return true
 		}
 	}
-	if len(awake) == 0 {
-		return -1
-	}
-	w.share /= float64(len(awake))
-	for i, n := range awake {
-		thing := t.Things[n]
-		if i == 0 {
-			w.asleep = w.stillAsleep(asleep, thing)
-		} else {
-			w.left = append(w.left, fork{at: len(w.way), next: n, thing: thing,
-				asleep: w.stillAsleep(asleep, thing), share: w.share})
-		}
-		asleep = append(asleep, thing)
-	}
-	return awake[0]
+	return false
 }
 
-// stillAsleep are the things that commute with one that happens.
-func (w *walk) stillAsleep(asleep []trace.Thing, happens trace.Thing) []trace.Thing {
-	var still []trace.Thing
+// stillAsleep are the things that sleep after a choice, with what is known of them now.
+func (w *walk) stillAsleep(c *choice, now []trace.Thing) (still []trace.Thing) {
+	asleep := slices.Clone(c.asleep)
+	for _, n := range c.tried {
+		asleep = append(asleep, c.things[n])
+	}
 	for _, a := range asleep {
-		if w.commute(a, happens) {
-			still = append(still, a)
+		n := slices.IndexFunc(c.things, a.Same) // as it was known then
+		m := slices.IndexFunc(now, a.Same)
+		if n >= 0 && m >= 0 && w.commute(c.things[n], c.things[c.picked]) {
+			still = append(still, now[m])
 		}
 	}
 	return still
 }
 
-// forks are the ways that the walk has not taken, the last choice last.
-func (w *walk) forks() []fork {
-	for i := range w.left {
-		w.left[i].way = w.way
+// addEvent adds an event, and what is tied before it.
+func (w *walk) addEvent(t trace.Turn, picked int, made *choice) {
+	n := len(w.events)
+	e := event{thing: t.Things[picked], choice: made, before: make([]uint64, n/64+1)}
+	if made != nil {
+		made.event = n
 	}
-	return w.left
+	if n > 0 {
+		if e.epoch = w.events[n-1].epoch; t.Apart {
+			e.epoch++
+		}
+	}
+	w.events = append(w.events, e)
+}
+
+// end takes in the run, which may have been ended, and goes on to the next one.
+func (w *walk) end() {
+	for n := w.fresh; n < len(w.events); n++ {
+		w.tie(n)
+	}
+	for len(w.choices) > 0 {
+		c := w.choices[len(w.choices)-1]
+		c.tried = append(c.tried, c.picked)
+		for _, n := range c.try {
+			if !slices.Contains(c.tried, n) && !slices.ContainsFunc(c.asleep, c.things[n].Same) {
+				c.picked = n
+				return
+			}
+		}
+		w.choices = w.choices[:len(w.choices)-1]
+	}
+	w.over = true
+}
+
+// tie finds what is tied before an event. If that could have come behind it, it is a race.
+func (w *walk) tie(n int) {
+	e := &w.events[n]
+	for i := n - 1; i >= 0 && w.events[i].epoch == e.epoch; i-- {
+		other := &w.events[i]
+		switch {
+		case e.follows(i):
+			continue
+		case e.thing.After == i+1, e.thing.Kind == other.thing.Kind &&
+			e.thing.Client == other.thing.Client && e.thing.Conn == other.thing.Conn &&
+			(e.thing.Kind == trace.AtServer || e.thing.Kind == trace.AtClient): // cannot overtake
+		case !w.commute(other.thing, e.thing):
+			w.race(i, n)
+		default:
+			continue
+		}
+		e.before[i/64] |= 1 << (i % 64)
+		for word, bits := range other.before {
+			e.before[word] |= bits
+		}
+	}
+}
+
+// follows reports whether an event is tied before e.
+func (e *event) follows(n int) bool { return e.before[n/64]&(1<<(n%64)) != 0 }
+
+// race sees to it that something is tried at the choice of an event that leads to a later one
+// coming first.
+func (w *walk) race(first, second int) {
+	c := w.events[first].choice
+	if c == nil {
+		return // it comes at once, so nothing can be before it
+	}
+	var without []int // the events in between that need not wait for the first, and the second
+	for n := first + 1; n <= second; n++ {
+		if n == second || !w.events[n].follows(first) {
+			without = append(without, n)
+		}
+	}
+	add := -1
+	for i, n := range without {
+		if slices.ContainsFunc(without[:i], w.events[n].follows) {
+			continue // it cannot begin
+		}
+		there := slices.IndexFunc(c.things, w.events[n].thing.Same)
+		if slices.Contains(c.try, there) {
+			return
+		}
+		if add < 0 {
+			add = there
+		}
+	}
+	if add >= 0 {
+		c.try = append(c.try, add)
+		return
+	}
+	for n := range c.things { // it was too early for all of them
+		if !slices.Contains(c.try, n) {
+			c.try = append(c.try, n)
+		}
+	}
+}
+
+// share is the part of the tree that was tried, as far as is known.
+func (w *walk) share() float64 {
+	if w.over {
+		return 1
+	}
+	done, part := 0.0, 1.0
+	for _, c := range w.choices {
+		known := max(1, len(c.try))
+		done += part * float64(len(c.tried)) / float64(known)
+		part /= float64(known)
+	}
+	return done
 }
