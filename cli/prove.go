@@ -45,7 +45,7 @@ func (c *proveCommand) Run(a *app) error {
 	if p == nil {
 		return ended
 	}
-	if ended == nil && p.Violation == nil {
+	if ended == nil && p.Holds() {
 		if err := p.CheckJudged(); err != nil {
 			return err
 		}

@@ -29,6 +29,9 @@
 // sweep), and then lets several strategies search (a hunt). No ZooKeeper is needed, and time is
 // virtual, so that a test of a thousand scenarios takes seconds.
 //
+// A hunt without a finding proves nothing. [Prove] plays every run of a small script, and so proves
+// that the object holds within bounds.
+//
 // # What a failure looks like
 //
 // A failure names the violated property and the smallest scenario that violates it, shows the run,

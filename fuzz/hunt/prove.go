@@ -111,6 +111,7 @@ func newProver(s scenario.Scenario) *prover {
 type tree struct {
 	*walk
 	plan     []fault.Fault
+	view     uint64         // of the last run that was played to its end
 	requests map[string]int // the most of each client in any run
 	events   map[string]int
 }
@@ -236,7 +237,9 @@ func (p *prover) play(t *tree) (r played) {
 		r.err = fmt.Errorf("%s, plan %v: %w", s, s.Plan, r.err)
 		return r
 	}
-	t.end()
+	if t.end(); r.outcome != nil {
+		t.view = viewOf(r.outcome)
+	}
 	return r
 }
 
@@ -250,7 +253,7 @@ func (p *prover) take(t *tree, o *scenario.Outcome) {
 	p.Classes++
 	p.visit(o)
 	p.seen.add(basisOf(o))
-	p.views[viewOf(o)] = true
+	p.views[t.view] = true
 	p.Views = len(p.views)
 	for _, r := range o.Result.Requests {
 		t.requests[r.Client] = max(t.requests[r.Client], r.Number)

@@ -1,0 +1,73 @@
+package fuzz
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/ballast"
+)
+
+// Bounds say how large the runs are that [Prove] plays. The zero value is two clients, one round,
+// no faults and a minute.
+type Bounds struct {
+	// Clients and Rounds are those of the script; 0 means 2 clients and 1 round.
+	Clients, Rounds int
+	// Faults is the greatest number of faults of a run, of the kinds that take no time.
+	Faults int
+	// Within is the real time that it may take; 0 means a minute.
+	Within time.Duration
+}
+
+// Prove plays every run of a small script, once for each class of runs with equal orders of
+// messages; see docs/hunting.md. It logs how many classes there are, and what is the same in all
+// runs, so that it is not proved. It fails if a property is violated, as Test does, if a verdict is
+// unknown, and if the time was too short to try all runs. The seed of the script is that of
+// -zksim.seed.
+func Prove(t TB, w scenario.Workload, b Bounds) {
+	t.Helper()
+	defer ballast.Hold()()
+	w.Impl = cmp.Or(w.Impl, t.Name())
+	if runTask(t, w) {
+		return
+	}
+	if err := checkFlags(); err != nil {
+		t.Fatalf("zksim: %v", err)
+	}
+	if *flagReplay != "" {
+		replay(t, w)
+		return
+	}
+	defer keepNotes(t)()
+	trySaved(t, w)
+	ctx, stop := ending(t)
+	defer stop()
+	script := scenario.Script{Clients: cmp.Or(b.Clients, 2), Rounds: cmp.Or(b.Rounds, 1)}
+	p, err := hunt.Prove(ctx, scenario.Scenario{Workload: w, Script: script, Seed: *flagSeed},
+		hunt.Bounds{Faults: b.Faults, For: cmp.Or(b.Within, time.Minute)})
+	if err == nil && p.Holds() {
+		err = p.CheckJudged()
+	}
+	switch {
+	case err != nil && ctx.Err() == nil:
+		t.Fatalf("zksim: %v", err)
+	case p.Violation != nil:
+		fail(ctx, t, p.Violation, nil)
+	case !p.Holds():
+		t.Fatalf("zksim: %s%s", p, because(ctx, p))
+	}
+	t.Logf("zksim: %s\n%s", p, p.Scope())
+}
+
+// because says why a proof is none.
+func because(ctx context.Context, p *hunt.Proof) string {
+	switch {
+	case ctx.Err() != nil:
+		return ": " + context.Cause(ctx).Error()
+	case p.FirstUndecided != nil:
+		return ": " + p.FirstUndecided.Summary()
+	}
+	return ""
+}
