@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // The guarantees of ZooKeeper, as a model that judges what clients of an ensemble have recorded:
@@ -13,11 +15,15 @@ import (
 //   - Writes are linearizable: they have one order, that of their zxids, which agrees with time.
 //   - A client's requests take effect in the order in which it sends them.
 //   - A client never goes back: each read shows a state that is no older than what it has seen.
-//   - After a sync a client sees every write that was answered before the sync was sent.
+//   - After a write of its own a client sees every write that was answered before it was sent.
 //   - A client gets the event of a watch before it sees a state with the change.
 //
-// A read may show an old state otherwise. The nodes exist all the time, and each datum is written
-// once, so a datum names its write.
+// A read may show an old state otherwise. After a sync it shows all that the leader had which has
+// answered the sync. That is every write answered before, unless that leader was deposed and does
+// not know. So the reads that are older than that are counted: there are none as long as no leader
+// stands still or is cut off.
+//
+// The nodes exist all the time, and each datum is written once, so a datum names its write.
 
 // recordedOp is one request of a client. Moments count the beginnings and ends of the requests of
 // all clients.
@@ -41,14 +47,20 @@ type written struct {
 	data        string
 }
 
-// judgeGuarantees returns the number of reads that showed an old state, or the first breach.
-func judgeGuarantees(clients [][]recordedOp) (old int, err error) {
+// oldReads counts the reads that showed an old state.
+type oldReads struct {
+	all       int
+	afterSync int // those that lack a write which was answered before a sync of the client
+}
+
+// judgeGuarantees counts the reads that showed an old state, or returns the first breach.
+func judgeGuarantees(clients [][]recordedOp) (old oldReads, err error) {
 	nodes, err := writesOf(clients)
 	if err != nil {
-		return 0, err
+		return old, err
 	}
 	if err := linearizableWrites(clients); err != nil {
-		return 0, err
+		return old, err
 	}
 	for i, ops := range clients {
 		j := clientJudge{nodes: nodes, clients: clients, watches: map[string]int64{}}
@@ -57,7 +69,8 @@ func judgeGuarantees(clients [][]recordedOp) (old int, err error) {
 				return old, fmt.Errorf("client %d, request %d (%+v): %w", i, k, ops[k], err)
 			}
 		}
-		old += j.old
+		old.all += j.old.all
+		old.afterSync += j.old.afterSync
 	}
 	return old, nil
 }
@@ -132,10 +145,11 @@ type clientJudge struct {
 	clients [][]recordedOp
 
 	seen    int64 // the client has seen a state with this zxid, or a later one
+	synced  int64 // the highest zxid of the writes that were answered before a sync
 	replied int64 // the zxid of its last reply
 	conn    int
 	watches map[string]int64 // by node: the zxid of the datum that it had
-	old     int
+	old     oldReads
 }
 
 func (j *clientJudge) see(o *recordedOp) error {
@@ -172,9 +186,9 @@ func (j *clientJudge) advance(o *recordedOp) error {
 		if o.zxid <= j.seen {
 			return fmt.Errorf("its own write is not above %#x, which it has seen", j.seen)
 		}
-		j.seen = o.zxid
+		j.seen = max(o.zxid, j.answeredBefore(o.began))
 	case "sync":
-		j.seen = max(j.seen, j.answeredBefore(o.began))
+		j.synced = max(j.synced, j.answeredBefore(o.began))
 	default:
 		next, overwritten := j.next(o.node, o.mzxid)
 		switch state := max(j.seen, o.mzxid); {
@@ -187,7 +201,10 @@ func (j *clientJudge) advance(o *recordedOp) error {
 			j.seen = state
 		}
 		if overwritten && next.ended != 0 && next.ended < o.began {
-			j.old++
+			j.old.all++
+		}
+		if overwritten && next.zxid <= j.synced {
+			j.old.afterSync++
 		}
 		if o.kind == "watch" {
 			j.watches[o.node] = o.mzxid
@@ -234,7 +251,8 @@ func TestGuaranteesCanBeBroken(t *testing.T) {
 	watch.kind = "watch"
 	event := get("y", 10, 2, 2)
 	event.events = []string{"/n"}
-	sync := recordedOp{kind: "sync", node: "/n", began: 7, ended: 8, zxid: 2}
+	sync := recordedOp{kind: "sync", node: "/n", began: 7, ended: 8, zxid: 1}
+	own := recordedOp{kind: "set", node: "/m", data: "z", began: 7, ended: 8, zxid: 3}
 	x, y := set("x", 1, 2, 1), set("y", 5, 6, 2)
 	for _, test := range []struct {
 		name    string
@@ -248,7 +266,8 @@ func TestGuaranteesCanBeBroken(t *testing.T) {
 			[][]recordedOp{{x, y}, {get("y", 7, 2, 2), get("x", 9, 1, 1)}},
 			"the zxid of the reply"},
 		{"not its own write", [][]recordedOp{{x, y, get("x", 7, 2, 1)}}, "it goes back"},
-		{"an old read after a sync", [][]recordedOp{{x, y}, {sync, get("x", 9, 2, 1)}},
+		{"an old read after a sync", [][]recordedOp{{x, y}, {sync, get("x", 9, 1, 1)}}, ""},
+		{"an old read after an own write", [][]recordedOp{{x, y}, {own, get("x", 9, 3, 1)}},
 			"it goes back"},
 		{"writes against time", [][]recordedOp{{set("x", 1, 2, 2)}, {set("y", 5, 6, 1)}},
 			"was answered before"},
@@ -261,7 +280,9 @@ func TestGuaranteesCanBeBroken(t *testing.T) {
 		{"a write without a reply", [][]recordedOp{{x, set("y", 5, 0, 0)},
 			{get("y", 7, 2, 2)}}, ""},
 	} {
-		_, err := judgeGuarantees(test.clients)
+		old, err := judgeGuarantees(test.clients)
+		check.Equal(t, old.afterSync > 0, test.name == "an old read after a sync",
+			"%s: old reads after a sync", test.name)
 		if text := fmt.Sprint(err); test.want == "" && err != nil ||
 			test.want != "" && !strings.Contains(text, test.want) {
 			t.Errorf("%s: %v; want %q", test.name, err, test.want)

@@ -1,6 +1,7 @@
 package fakezk
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -29,6 +30,7 @@ type witness struct {
 	addresses []string
 	rng       *rand.Rand
 	clock     *atomic.Int64
+	timeoutMs int32 // of the session; 0: ten seconds
 
 	conn    net.Conn // nil without a connection
 	conns   int
@@ -60,8 +62,8 @@ func (w *witness) dial(address string) (err error) {
 		return err
 	}
 	_, err = w.conn.Write(wire.AppendConnectRequest(nil, proto.ConnectRequest{
-		LastZxidSeen: w.last, TimeoutMs: 10_000, SessionID: w.session.SessionID,
-		Password: w.session.Password,
+		LastZxidSeen: w.last, TimeoutMs: cmp.Or(w.timeoutMs, 10_000),
+		SessionID: w.session.SessionID, Password: w.session.Password,
 	}))
 	var answer []byte
 	if err == nil {
@@ -174,8 +176,8 @@ func (w *witness) step() error {
 }
 
 // witnesses lets clients play until each has made its requests, and the disturbance is over. It
-// returns the number of reads that showed an old state.
-func witnesses(t *testing.T, addresses []string, requests int, disturb func()) (old int) {
+// counts the reads that showed an old state.
+func witnesses(t *testing.T, addresses []string, requests int, disturb func()) (old oldReads) {
 	t.Helper()
 	var clock atomic.Int64
 	list := make([]*witness, 6)
@@ -233,7 +235,8 @@ func witnesses(t *testing.T, addresses []string, requests int, disturb func()) (
 	}
 	old, err := judgeGuarantees(clients)
 	check.OK(t, err)
-	t.Logf("%d requests, %d without a reply, %d reads of an old state", clock.Load()/2, lost, old)
+	t.Logf("%d requests, %d without a reply, %d reads of an old state, %d of them after a sync",
+		clock.Load()/2, lost, old.all, old.afterSync)
 	return old
 }
 
@@ -250,10 +253,27 @@ func TestAnEnsembleKeepsItsGuarantees(t *testing.T) {
 			}
 		})
 		s.ClearFaults()
-		if servers == 1 && old > 0 || servers > 1 && old == 0 && testrun.Full() {
-			t.Errorf("%d servers: %d reads of an old state", servers, old)
+		if servers == 1 && old.all > 0 || servers > 1 && old.all == 0 && testrun.Full() {
+			t.Errorf("%d servers: %d reads of an old state", servers, old.all)
 		}
+		check.Equal(t, old.afterSync, 0, "%d servers: old reads after a sync", servers)
 	}
+}
+
+// TestALeaderThatStoodStillKeepsTheGuarantees: a sync is none of them. Some reads after a sync are
+// old, as the leader that has answered it was deposed.
+func TestALeaderThatStoodStillKeepsTheGuarantees(t *testing.T) {
+	const tick = 20 * time.Millisecond
+	s := Start(t, Options{Servers: 3, TickTime: tick, MaxSessionTimeout: time.Minute})
+	witnesses(t, strings.Split(s.Listen(t), ","), testrun.Pick(500, 5_000), func() {
+		for range testrun.Pick(10, 60) {
+			leader := s.Leader()
+			check.OK(t, s.Inject(fault.Fault{Kind: fault.PauseServer, Server: leader, For: 6 * tick,
+				At: 1}))
+			time.Sleep(10 * tick)
+		}
+	})
+	s.ClearFaults()
 }
 
 // disturbServer stops a server for some milliseconds, or lets it lag.
@@ -284,10 +304,11 @@ func TestARealEnsembleKeepsItsGuarantees(t *testing.T) {
 	for _, s := range servers {
 		addresses = append(addresses, s.Address())
 	}
-	witnesses(t, addresses, 17_000, func() {
+	old := witnesses(t, addresses, 17_000, func() {
 		for i := range 6 {
 			time.Sleep(time.Second)
 			check.OK(t, servers[i%3].Restart(context.Background(), 300*time.Millisecond))
 		}
 	})
+	check.Equal(t, old.afterSync, 0, "old reads after a sync")
 }

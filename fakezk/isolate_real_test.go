@@ -92,8 +92,8 @@ func (d *partition) isolate(server int) {
 }
 
 // TestARealServerThatIsIsolated does what fault.Isolate says, as a follower and as the leader: it
-// answers reads with old data and no writes, and keeps its clients, also those whose sessions the
-// leader has ended.
+// answers reads with old data and no writes, as the leader also syncs, and keeps its clients, also
+// those whose sessions the leader has ended.
 func TestARealServerThatIsIsolated(t *testing.T) {
 	if !testrun.Full() {
 		t.Skip("a real ensemble takes half a minute; -full plays it")
@@ -121,6 +121,10 @@ func TestARealServerThatIsIsolated(t *testing.T) {
 		exists, _, err = beside.Exists("/e")
 		check.OK(t, err)
 		check.Equal(t, exists, leads, "leads %t: the node beside", leads)
+		if leads {
+			_, err = at.Sync("/e") // it asks nobody
+			check.OK(t, err)
+		}
 		if _, err = at.Create("/w", nil, 0, zk.WorldACL(zk.PermAll)); err == nil {
 			t.Errorf("leads %t: the write is answered", leads)
 		}
