@@ -22,6 +22,7 @@ type proveCommand struct {
 	Runs     int           `help:"Number of runs after which it ends without a proof; 0 is no bound." default:"0" placeholder:"N"`
 	Save     string        `help:"Directory in which to save the violation." placeholder:"DIR"`
 	HTML     string        `name:"html" help:"Directory in which to draw the violation, as an HTML page." placeholder:"DIR"`
+	JSON     bool          `help:"Print JSON."`
 }
 
 // Run plays every run of a small script, and says what they have shown.
@@ -50,19 +51,61 @@ func (c *proveCommand) Run(a *app) error {
 			return err
 		}
 	}
-	a.Printf("%s %s: %s%s\n", s.Workload.Name, s.Workload.Impl, p,
-		command.EndText(a.EndedBy(ended)))
-	a.Printf("  %s begun, %d of them redundant; the clients have seen %d different ones\n",
-		command.Plural(p.Runs, "run"), p.Redundant, p.Views)
-	if p.Violation != nil {
-		return a.Ending(true, c.show(a, p))
+	return c.report(a, p, ended)
+}
+
+// A proofReport is a proof for programs.
+type proofReport struct {
+	Workload       string `json:"workload"`
+	Implementation string `json:"implementation"`
+	Clients        int    `json:"clients"`
+	Rounds         int    `json:"rounds"`
+	Faults         int    `json:"faults"`
+	Seed           uint64 `json:"seed"`
+	// Holds says that all runs were tried, and none violates anything.
+	Holds     bool    `json:"holds"`
+	Complete  bool    `json:"complete"`
+	Sentence  string  `json:"sentence"`
+	Runs      int     `json:"runs"`
+	Estimate  float64 `json:"estimate"`
+	Classes   int     `json:"classes"`
+	Redundant int     `json:"redundant"`
+	Views     int     `json:"views"`
+	Undecided int     `json:"undecided"`
+	Scope     string  `json:"scope"`
+
+	Interrupted bool              `json:"interrupted"`
+	Error       string            `json:"error,omitempty"` // that ended it early
+	Violation   *report.Violation `json:"violation,omitempty"`
+}
+
+// report prints a proof, which an error or an interrupt may have ended early.
+func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
+	s := p.Scenario
+	r := proofReport{Workload: s.Workload.Name, Implementation: s.Workload.Impl,
+		Clients: c.Clients, Rounds: c.Rounds, Faults: c.Faults, Seed: c.Seed,
+		Holds: p.Holds(), Complete: p.Complete, Sentence: p.String(), Runs: p.Runs,
+		Estimate: p.Estimate(), Classes: p.Classes, Redundant: p.Redundant, Views: p.Views,
+		Undecided: p.Undecided, Scope: p.Scope()}
+	r.Interrupted, r.Error = a.EndedBy(ended)
+	if !c.JSON {
+		a.Printf("%s %s: %s%s\n", r.Workload, r.Implementation, p,
+			command.EndText(r.Interrupted, r.Error))
+		a.Printf("  %s begun, %d of them redundant; the clients have seen %d different ones\n",
+			command.Plural(p.Runs, "run"), p.Redundant, p.Views)
 	}
-	a.Printf("%s\n", p.Scope())
-	if ended == nil && !p.Holds() {
+	switch {
+	case p.Violation != nil:
+		found, err := c.show(a, p)
+		r.Violation, ended = &found, errors.Join(ended, err)
+	case !c.JSON:
+		a.Printf("%s\n", p.Scope())
 		printUndecided(a.Env, p.FirstUndecided, false)
-		return command.ErrViolated
 	}
-	return ended
+	if c.JSON {
+		ended = errors.Join(ended, a.JSON(r))
+	}
+	return a.Ending(ended == nil && !r.Holds || p.Violation != nil, ended)
 }
 
 func (c *proveCommand) check() error {
@@ -77,16 +120,20 @@ func (c *proveCommand) check() error {
 	return nil
 }
 
-// show prints the smallest scenario of the violation, and saves it.
-func (c *proveCommand) show(a *app, p *hunt.Proof) error {
-	a.Progress.Phase("making the violation of %s small", p.Violation.Property())
+// show makes the violation small, prints it unless JSON is asked for, and saves it.
+func (c *proveCommand) show(a *app, p *hunt.Proof) (report.Violation, error) {
+	found := report.Violation{Property: p.Violation.Property(), Points: 1}
+	a.Progress.Phase("making the violation of %s small", found.Property)
 	small, finished, err := hunt.Minimize(a.Context, p.Violation)
 	if err != nil {
-		return err
+		return found, err
 	}
 	unsteady := unsteadiness(small)
-	a.Printf("\n%s is violated; the smallest scenario%s:\n\n%s", small.Property(),
-		whyLarge(a.Env, finished), command.Indent(show.Story(small)))
-	found := report.Violation{Property: small.Property()}
-	return findings{a.Env, c.Save, c.HTML, false}.keep(&found, small, unsteady)
+	found.Minimal, found.Maker = show.OutcomeOf(small), small.Maker()
+	found.Unfinished, found.Unsteady = !finished, unsteady != nil
+	if !c.JSON {
+		a.Printf("\n%s is violated; the smallest scenario%s:\n\n%s", small.Property(),
+			whyLarge(a.Env, finished), command.Indent(show.Story(small)))
+	}
+	return found, findings{a.Env, c.Save, c.HTML, c.JSON}.keep(&found, small, unsteady)
 }
