@@ -25,7 +25,7 @@ import (
 
 // mostReadme is the greatest length of README.md in bytes, without the table of faults: about two
 // screens.
-const mostReadme = 5900
+const mostReadme = 5950
 
 func TestReadmeIsShort(t *testing.T) {
 	page := readPage(t, "README.md")
@@ -56,6 +56,32 @@ func TestPagesBeginWithTheirPurpose(t *testing.T) {
 		if !purpose.MatchString(readPage(t, name)) {
 			t.Errorf("%s does not begin with a title and a paragraph on what it is for", name)
 		}
+	}
+}
+
+// TestMessagesOfThePageExist: a user who looks for a message finds the words that the code has.
+func TestMessagesOfThePageExist(t *testing.T) {
+	const page = "docs/when-it-fails.md"
+	var code strings.Builder
+	check.OK(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+			code.WriteString(readPage(t, name))
+		}
+		return err
+	}))
+	all := regexp.MustCompile(`"\s*\+\s*"`).ReplaceAllString(code.String(), "")
+	messages := 0
+	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(
+		readPage(t, page), -1) {
+		messages++
+		for part := range strings.SplitSeq(row[1], "…") {
+			if !strings.Contains(all, strings.TrimSpace(part)) {
+				t.Errorf("%s: no code says %q", page, part)
+			}
+		}
+	}
+	if messages < 20 {
+		t.Errorf("%s has %d messages; expected 20 or more", page, messages)
 	}
 }
 
