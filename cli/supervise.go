@@ -48,13 +48,11 @@ func serveNotes(dir string, run func(ctx context.Context, watch func(time.Durati
 	defer stop()
 	// A terminal sends a signal to both processes, and the first process passes it on, too. So only
 	// the first process may react to a second signal. One that hangs up ends the first process.
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	hangUps := make(chan os.Signal, 1)
 	if !signal.Ignored(syscall.SIGHUP) {
-		signals = append(signals, syscall.SIGHUP)
 		signal.Notify(hangUps, syscall.SIGHUP)
 	}
-	ctx, cancel := signal.NotifyContext(context.Background(), signals...)
+	ctx, cancel := signal.NotifyContext(context.Background(), inflight.Signals()...)
 	defer cancel()
 	abandon := func() {
 		stop()

@@ -224,13 +224,10 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (report.Violation, error) 
 
 // whyLarge is a text about a scenario that may not be as small as possible, "" for one that is.
 func whyLarge(env *command.Env, finished bool) string {
-	switch {
-	case finished:
-		return ""
-	case env.Context.Err() != nil:
-		return " (not made smaller: interrupted)"
+	if large := hunt.WhyLarge(env.Context, finished); large != "" {
+		return " (" + large + ")"
 	}
-	return " (perhaps not the smallest: the search for it was cut off)"
+	return ""
 }
 
 // kindsOf is a text with the kinds of faults, each once.

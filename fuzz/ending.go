@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/inflight"
 )
 
 var errTimeLimit = errors.New("the time limit of the test binary (-timeout) is near")
@@ -18,11 +17,7 @@ var errTimeLimit = errors.New("the time limit of the test binary (-timeout) is n
 // untilSignal is a context that ends at an interrupt, a termination, or when the terminal closes.
 // A second signal ends the process.
 func untilSignal() (ctx context.Context, stop func()) {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop = signal.NotifyContext(context.Background(), signals...)
+	ctx, stop = signal.NotifyContext(context.Background(), inflight.Signals()...)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }

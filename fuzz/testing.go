@@ -202,12 +202,8 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, found *hunt.Found) {
 		t.Fatalf("zksim: %v\n\n%s", err, o.Story())
 	}
 	story := show.Story(small)
-	switch {
-	case finished:
-	case ctx.Err() != nil:
-		story += fmt.Sprintf("\nzksim: not made smaller: %v\n", context.Cause(ctx))
-	default:
-		story += "\nzksim: perhaps not the smallest scenario: the search for it was cut off\n"
+	if large := hunt.WhyLarge(ctx, finished); large != "" {
+		story += "\nzksim: " + large + "\n"
 	}
 	if small.Result.Frozen != "" {
 		story += "\nthe goroutines when it was given up:\n\n" +

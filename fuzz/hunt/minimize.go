@@ -2,6 +2,7 @@ package hunt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -128,4 +129,18 @@ func (m *minimizer) scenario() scenario.Scenario {
 	s := m.best.Scenario
 	s.Plan = slices.Clone(s.Plan)
 	return s
+}
+
+// WhyLarge says why a scenario that Minimize has made with a context may not be as small as
+// possible, "" if it is.
+func WhyLarge(ctx context.Context, finished bool) string {
+	switch {
+	case finished:
+		return ""
+	case errors.Is(ctx.Err(), context.Canceled):
+		return "not made smaller: interrupted"
+	case ctx.Err() != nil:
+		return fmt.Sprintf("not made smaller: %v", context.Cause(ctx))
+	}
+	return "perhaps not the smallest: the search for it was cut off"
 }
