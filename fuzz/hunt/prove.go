@@ -227,8 +227,13 @@ func (p *prover) play(t *tree) (r played) {
 	s.Plan, s.Schedule = t.plan, t.schedule()
 	t.begin()
 	r.outcome, r.err = saved.PlayBy(s, t.choose)
-	if r.err == nil {
+	switch {
+	case r.err != nil:
+	case t.diverged != nil:
 		r.err = t.diverged
+	case t.long && (r.outcome == nil || r.outcome.Property() == ""):
+		r.err = fmt.Errorf("a run has more than %d steps, which is too long for a proof",
+			mostEvents)
 	}
 	if r.err == nil && r.outcome != nil {
 		r.err = checkCalm(r.outcome)

@@ -246,3 +246,13 @@ func TestProofsVisitTheSameClasses(t *testing.T) {
 		t.Errorf("%d classes; want each once, and many", len(first))
 	}
 }
+
+// TestRunsTooLongForAProofAreAnError, and none is complete.
+func TestRunsTooLongForAProofAreAnError(t *testing.T) {
+	t.Parallel()
+	s := tiny(strings.Repeat("get /y, ", mostEvents/2)+"get /y", "set /x")
+	p, err := Prove(t.Context(), s, Bounds{})
+	if err == nil || !strings.Contains(err.Error(), "too long for a proof") || p.Complete {
+		t.Errorf("got %v, %v", p, err)
+	}
+}

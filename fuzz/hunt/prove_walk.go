@@ -27,6 +27,7 @@ type walk struct {
 	at, came int // choices and events so far
 	fresh    int // the first event that is new
 	asleep   []trace.Thing
+	long     bool // it had more than mostEvents
 	diverged error
 }
 
@@ -70,8 +71,15 @@ func (w *walk) schedule() sim.Schedule {
 	return s
 }
 
-// choose is the sim.Chooser of a run.
+// mostEvents bounds the length of a run: to tie its events takes the square of their number.
+const mostEvents = 2000
+
+// choose is the sim.Chooser of a run. Beyond mostEvents it goes the first way.
 func (w *walk) choose(t trace.Turn) int {
+	if w.came == mostEvents {
+		w.long = true
+		return 0
+	}
 	picked := 0
 	var made *choice
 	if !t.AtOnce {
