@@ -57,6 +57,7 @@ func trySaved(t TB, w scenario.Workload) {
 	if err != nil {
 		t.Fatalf("zksim: %v", err)
 	}
+	var idle, why []string
 	for _, name := range names {
 		warn(t, name)
 		r, err := playSaved(w, name)
@@ -72,10 +73,15 @@ func trySaved(t TB, w scenario.Workload) {
 			t.Fatalf("%s%s\nto see it again: %s%s",
 				o.Story(), indented(r.Problems), again, drawn(t, o, again))
 		case len(o.Result.Missed) > 0:
-			t.Logf("zksim: %s: %s: it tests nothing any more", name, strings.Join(r.Problems, "; "))
+			idle = append(idle, name)
+			why = append(why, name+": "+strings.Join(r.Problems, "; "))
 		case o.Status() == linearizability.Unknown:
 			t.Logf("zksim: %s: the verdict is unknown: %s", name, o.Summary())
 		}
+	}
+	if len(idle) > 0 {
+		t.Logf("zksim: these saved failures test nothing any more:\n%s\nto remove them: rm %s",
+			strings.Join(why, "\n"), strings.Join(idle, " "))
 	}
 }
 

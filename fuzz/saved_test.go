@@ -121,7 +121,8 @@ func TestSavedFailureThatStrikesNothingIsTold(t *testing.T) {
 	})
 	want := file +
 		`: fault "drop-reply client=a op=getACL request=7" matches nothing in this run any more`
-	if failed, text := testPrimary(mended); failed || !strings.Contains(text, want) {
+	if failed, text := testPrimary(mended); failed || !strings.Contains(text, want) ||
+		!strings.Contains(text, "to remove them: rm "+file) {
 		t.Errorf("failed: %v\n%s\nwant %s", failed, text, want)
 	}
 	setFlag(t, "zksim.replay", file)
