@@ -263,8 +263,8 @@ func (s *supervisor) crashed(dir string, how fmt.Stringer, notes [][]byte) int {
 		s.Text = s.Errors // no JSON will follow
 	}
 	files := s.noted(notes)
-	if inflight.CrashedAcrossRuns(dir) {
-		s.PrintError(fmt.Errorf("nothing can be decided: %s", inflight.SharedAcrossRuns))
+	if why := inflight.CrashedAcrossRuns(dir); why != "" {
+		s.PrintError(fmt.Errorf("nothing can be decided: %s", why))
 		return command.ExitInput
 	}
 	if len(files) == 0 {

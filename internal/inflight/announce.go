@@ -16,21 +16,29 @@ type announcer struct {
 }
 
 // announce waits for the end of its standard input, and prints the files whose names begin with $1.
-// It prints $3 if the file $2 says what isAcrossRuns looks for, and removes that file.
+// It prints $3 and $4, and the numbers of the runs between, if the file $2 says what isAcrossRuns
+// looks for. It removes that file, and $5 with the number of the runs. The words are those of
+// whichRuns.
 const announce = `cat >/dev/null
 for note in "$1"*; do
 	[ -s "$note" ] || continue
 	echo "zksim: this process ended while it played $note, which the next run of the test plays` +
 	` first: $(cat "$note")"
 done
+begun=$(cat "$5" 2>/dev/null)
+case "$begun" in
+"" | 0 | 1) which= ;;
+2) which=" (made in run 1, used in run 2)" ;;
+*) which=" (used in one of the runs 2 to $begun)" ;;
+esac
 line() { sed -n "$1p" "$crash" 2>/dev/null; }
 crash="$2"
 case "$(line 1)|$(line 2)|$(line 3)|$(line 5)" in
-"|goroutine "*"[running"*"|runtime.fatal("*"|runtime."[sc]*) echo "zksim: $3" ;;
+"|goroutine "*"[running"*"|runtime.fatal("*"|runtime."[sc]*) echo "zksim: $3$which$4" ;;
 "|goroutine "*"[running"*"fatal("*) ;;
-"|goroutine "*"[running"*) echo "zksim: $3" ;;
+"|goroutine "*"[running"*) echo "zksim: $3$which$4" ;;
 esac
-rm -f "$crash"`
+rm -f "$crash" "$5"`
 
 // startAnnouncer starts an announcer. Where there is no shell there is none.
 func startAnnouncer(dir, crash string) (a announcer) {
@@ -40,7 +48,8 @@ func startAnnouncer(dir, crash string) (a announcer) {
 	}
 	defer stdin.Close()
 	notes := filepath.Join(dir, prefix+strconv.Itoa(os.Getpid())+"-")
-	process := exec.Command("/bin/sh", "-c", announce, "zksim", notes, crash, SharedAcrossRuns)
+	process := exec.Command("/bin/sh", "-c", announce, "zksim", notes, crash, acrossRuns, acrossRunsWhy,
+		runsFile(crash))
 	process.Stdin, process.Stdout, process.Stderr = stdin, os.Stderr, os.Stderr
 	if process.Start() != nil {
 		alive.Close()

@@ -12,10 +12,30 @@ import (
 // number of the process follows.
 const crashPrefix = ".crash-"
 
-// SharedAcrossRuns says in words what the fatal error of the runtime means that names no run.
-const SharedAcrossRuns = "a connection, or another channel or timer, that was made in one run is " +
-	"used in another one: the code keeps it in a variable of the package, and must make it anew " +
-	"in each run"
+// The words for the fatal error of the runtime that names no run. The numbers of the runs come
+// between.
+const (
+	acrossRuns = "a connection, or another channel or timer, that was made in one run is used in " +
+		"another one"
+	acrossRunsWhy = ": the code keeps it in a variable of the package, and must make it anew in " +
+		"each run"
+)
+
+// runsPrefix begins the name of the file with the number of the runs that a process has begun; the
+// number of the process follows.
+const runsPrefix = ".runs-"
+
+// whichRuns names the runs of a process that has begun so many. The connection was made before the
+// last of them.
+func whichRuns(begun string) string {
+	switch begun {
+	case "", "0", "1":
+		return ""
+	case "2":
+		return " (made in run 1, used in run 2)"
+	}
+	return " (used in one of the runs 2 to " + begun + ")"
+}
 
 // isAcrossRuns reports whether the runtime has written to that file that code uses in one run a
 // channel or a timer of another. Its message is not in the file, though that of a panic is. The
@@ -49,14 +69,22 @@ func keepCrash(dir string) (name string, remove func()) {
 	}
 }
 
-// CrashedAcrossRuns reports whether the process that kept notes in a directory has ended for the
-// reason of SharedAcrossRuns.
-func CrashedAcrossRuns(dir string) bool {
+// CrashedAcrossRuns says in words that the process that kept notes in a directory has ended because
+// its code uses in one run what it has made in another, with the numbers of the runs as far as they
+// are known. It is "" if the process has ended for another reason.
+func CrashedAcrossRuns(dir string) string {
 	names, _ := filepath.Glob(filepath.Join(dir, crashPrefix+"*")) // the pattern is right
 	for _, name := range names {
 		if said, err := os.ReadFile(name); err == nil && isAcrossRuns(string(said)) {
-			return true
+			begun, _ := os.ReadFile(runsFile(name)) // else the numbers are left out
+			return acrossRuns + whichRuns(string(begun)) + acrossRunsWhy
 		}
 	}
-	return false
+	return ""
+}
+
+// runsFile is the file with the number of the runs that a process has begun, beside its crash file.
+func runsFile(crash string) string {
+	return filepath.Join(filepath.Dir(crash),
+		runsPrefix+strings.TrimPrefix(filepath.Base(crash), crashPrefix))
 }

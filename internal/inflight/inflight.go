@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 )
@@ -29,6 +30,9 @@ type keeper struct {
 	users int      // calls of Keep under way; 0: nothing is kept
 	files []*os.File
 	free  []*os.File
+
+	begun int      // calls of Note
+	runs  *os.File // with that number, nil if it cannot be made
 
 	crash       string // the file of keepCrash
 	removeCrash func()
@@ -51,6 +55,10 @@ func Keep(dir string) (stop func(), err error) {
 		}
 		kept.dir = dir
 		kept.crash, kept.removeCrash = keepCrash(dir)
+		if kept.runs, err = os.Create(runsFile(kept.crash)); err != nil {
+			kept.runs, err = nil, nil
+		}
+		kept.begun = 0
 	}
 	kept.users++
 	return sync.OnceFunc(kept.stop), nil
@@ -94,6 +102,10 @@ func (k *keeper) stop() {
 		os.Remove(f.Name())
 	}
 	k.removeCrash()
+	if k.runs != nil {
+		k.runs.Close()
+		os.Remove(k.runs.Name())
+	}
 	k.announcer.stop()
 	k.announcer = announcer{}
 	for i := len(k.made) - 1; i >= 0; i-- {
@@ -126,6 +138,9 @@ func (k *keeper) file() *os.File {
 	defer k.mu.Unlock()
 	if k.users == 0 {
 		return nil
+	}
+	if k.begun++; k.runs != nil {
+		k.runs.WriteAt([]byte(strconv.Itoa(k.begun)), 0) // else the number is old
 	}
 	if n := len(k.free); n > 0 {
 		f := k.free[n-1]

@@ -19,7 +19,7 @@ func files(t *testing.T, dir string) (names []string) {
 	entries, err := os.ReadDir(dir)
 	check.OK(t, err)
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), crashPrefix) {
+		if strings.HasPrefix(e.Name(), crashPrefix) || strings.HasPrefix(e.Name(), runsPrefix) {
 			continue
 		}
 		names = append(names, e.Name())
@@ -41,6 +41,16 @@ func TestAChannelOfAnotherRunIsToldFromOtherDeaths(t *testing.T) {
 		"": false,
 	} {
 		check.Equal(t, isAcrossRuns(said), want, "%q", said)
+	}
+}
+
+// TestTheRunsAreNumbered in the words about a connection of another run.
+func TestTheRunsAreNumbered(t *testing.T) {
+	for begun, want := range map[string]string{
+		"": "", "1": "", "2": " (made in run 1, used in run 2)",
+		"12": " (used in one of the runs 2 to 12)",
+	} {
+		check.Equal(t, whichRuns(begun), want)
 	}
 }
 
