@@ -52,8 +52,7 @@ func (in *injector) updateApart() {
 			in.net.Rejoin(server)
 		}
 		in.noteApart(server)
-		if at := in.net.BelievesUntil(server); at > 0 && at <= now &&
-			in.net.PausedUntil(server, now) == 0 {
+		if at := in.net.BelievesUntil(server); at > 0 && at <= now {
 			in.join(server)
 		}
 	}

@@ -139,6 +139,19 @@ func TestALeaderThatStandsStillEndsSessions(t *testing.T) {
 	between(t, "the end", p.change(t, trace.NodeDeleted, "/e"), 9*second, 9100*time.Millisecond)
 }
 
+// TestADeposedLeaderStandsStill before it has noticed: it notices when it goes on.
+func TestADeposedLeaderStandsStill(t *testing.T) {
+	marks.Expect(t, "notices later")
+	p := ensembleIn(t, long, `
+		isolate 10s server=1 at=1s
+		pause-server 7s server=1 at=12s`, func(s *stage) {
+		s.Conn()
+		_ = s.Sleep(s.ctx, 20*second)
+	}, createPath)
+	between(t, "the notice", p.notice(t, "a", trace.Disconnected, 1), 19*second,
+		19100*time.Millisecond)
+}
+
 // TestADeposedLeaderEndsSessionsForItself: a client that comes back to it hears that its session
 // has expired, and the others know the session still.
 func TestADeposedLeaderEndsSessionsForItself(t *testing.T) {

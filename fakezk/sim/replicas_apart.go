@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/marks"
 )
 
 // A server is apart when the others have elected a leader without it and it does not know: it
@@ -67,15 +68,15 @@ func (s *replicas) leaveUnaware() {
 // notice ends the belief of a server that it leads.
 func (s *replicas) notice(server int) {
 	now := s.agenda.Now()
-	if s.faults.Healed() || !s.believes(server) || s.faults.BelievesUntil(server) > now {
-		return
+	switch until := s.faults.BelievesUntil(server); {
+	case s.faults.Healed() || until == 0:
+	case until > now: // it has stood still meanwhile
+		marks.Hit("notices later")
+		s.agenda.Schedule(until, func() { s.notice(server) })
+	default:
+		s.record.Log("server", "%s notices that it leads no more", serverName(server))
+		s.join(server, now+electionTime)
 	}
-	if until := s.faults.PausedUntil(server, now); until > 0 {
-		s.agenda.Schedule(until+1, func() { s.notice(server) })
-		return
-	}
-	s.record.Log("server", "%s notices that it leads no more", serverName(server))
-	s.join(server, now+electionTime)
 }
 
 // join lets a server that was apart be with the others again, from a time on: it ends its

@@ -109,7 +109,7 @@ func (n *Network) AwayUntil(server int, now time.Duration) time.Duration {
 // MissedUntil is AwayUntil as the others know it: that a server stands still they notice when it
 // has done so for syncLimit.
 func (n *Network) MissedUntil(server int, now time.Duration) time.Duration {
-	until := max(n.backAt[server], n.cutOff[server].until, n.believes[server])
+	until := max(n.backAt[server], n.cutOff[server].until, n.BelievesUntil(server))
 	if n.IsLeftBehind(server, now) {
 		until = max(until, n.paused[server].until)
 	}
@@ -128,7 +128,7 @@ func (n *Network) AloneUntil(server int, now time.Duration) (next time.Duration)
 	if !n.keepsApart() {
 		return 0
 	}
-	if until := n.believes[server]; until > 0 {
+	if until := n.BelievesUntil(server); until > 0 {
 		return max(until, now+1)
 	}
 	e, together, apart := n.ensemble, 0, false

@@ -185,8 +185,8 @@ func (n *Network) Next() (at time.Duration, ok bool) {
 			take(s.until, true)
 		}
 	}
-	for _, noticesAt := range n.believes {
-		take(noticesAt, true)
+	for server := range n.believes {
+		take(n.BelievesUntil(server), true)
 	}
 	return at, ok
 }

@@ -62,5 +62,12 @@ func (n *Network) Depose(server int, now time.Duration) (noticesAt time.Duration
 	return noticesAt
 }
 
-// BelievesUntil is when a server notices that was deposed; 0 if there is nothing to notice.
-func (n *Network) BelievesUntil(server int) time.Duration { return n.believes[server] }
+// BelievesUntil is when a server notices that was deposed, which it does not while it stands still;
+// 0 if there is nothing to notice.
+func (n *Network) BelievesUntil(server int) time.Duration {
+	noticesAt, deposed := n.believes[server]
+	if !deposed {
+		return 0
+	}
+	return max(noticesAt, n.paused[server].until)
+}
