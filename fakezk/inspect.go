@@ -13,11 +13,11 @@ import (
 )
 
 // Tree returns all nodes but those under /zookeeper, in order of path.
-func (s *Server) Tree() []view.Node {
+func (s *Server) Tree() view.Nodes {
 	s.turns.begin()
 	all := s.nodesBelow("/")
 	s.turns.end()
-	var nodes []view.Node
+	var nodes view.Nodes
 	for _, n := range inOrder(all) {
 		if !isBelow(n.path, "/zookeeper") {
 			nodes = append(nodes, inspect.NodeOf(n.path, n.NodeView))

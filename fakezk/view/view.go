@@ -2,8 +2,20 @@ package view
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
+
+// Nodes are znodes, printed one a line.
+type Nodes []Node
+
+func (list Nodes) String() string {
+	var lines strings.Builder
+	for _, n := range list {
+		lines.WriteString(n.String() + "\n")
+	}
+	return lines.String()
+}
 
 // Node is a znode as Tree shows it.
 type Node struct {

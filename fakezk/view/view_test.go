@@ -20,6 +20,8 @@ func TestStrings(t *testing.T) {
 			`/a ttl 1s version 2 ""`},
 		{Node{Path: "/a", Data: []byte(strings.Repeat("x", 61))},
 			`/a persistent version 0 "` + strings.Repeat("x", 60) + `"... (61 bytes)`},
+		{Nodes{{Path: "/a"}, {Path: "/b", Data: []byte("x")}},
+			"/a persistent version 0 null\n/b persistent version 0 \"x\"\n"},
 		{Session{ID: 1, Timeout: time.Second}, "0x1 timeout 1s not connected"},
 		{Session{ID: -1, Name: "S1", Connected: true, Ephemerals: []string{"/a"}},
 			"S1 0xffffffffffffffff timeout 0s connected, owns [/a]"},
