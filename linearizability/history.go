@@ -121,6 +121,7 @@ type ServerEvent struct {
 	Owner    int64
 	Client   string // the client of Session (or of Owner, if Session is 0), if known
 	Notified int    // watch notifications that this change fired
+	TTL      bool   // NodeCreated: the znode was made with a time to live, if that is known
 	// Why says why the server itself deleted a znode without a session: "its TTL was over".
 	Why string
 }

@@ -72,9 +72,36 @@ func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 func (c LockClaims) judged(
 	w scenario.Workload, writes string, kind func(lock.Claims) linearizability.Claims,
 ) scenario.Workload {
-	return judgedAt(w, c.Path, writes, func(e scenario.Evidence) linearizability.Claims {
+	w = judgedAt(w, c.Path, writes, func(e scenario.Evidence) linearizability.Claims {
 		return kind(c.options(e))
 	})
+	judge := w.Judge
+	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
+		if node := ttlNode(e.History, c.Path); node != "" && c.TTL == 0 {
+			return linearizability.Report{}, fmt.Errorf("%s is made with a TTL, and the %s has no "+
+				"ephemerals: if it is held by TTL nodes, set TTL of its claims", node, w.Name)
+		}
+		return judge(e)
+	}
+	return w
+}
+
+// ttlNode is a znode within a path that was made with a TTL and never had a child, if no ephemeral
+// was made there.
+func ttlNode(h linearizability.History, within string) (node string) {
+	for _, ev := range h.Server {
+		switch {
+		case ev.Kind != linearizability.NodeCreated ||
+			ev.Path != within && !strings.HasPrefix(ev.Path, within+"/"):
+		case ev.Owner != 0:
+			return ""
+		case node != "" && strings.HasPrefix(ev.Path, node+"/"):
+			node = ""
+		case ev.TTL:
+			node = ev.Path
+		}
+	}
+	return node
 }
 
 // options are the claims in the form that the judge takes.

@@ -137,6 +137,17 @@ func (l *ttlLock) Unlock(context.Context) error {
 	return err
 }
 
+// TestALockOnTTLNodesWithoutTheClaimIsRefused in words: the judge takes its znodes for nothing.
+func TestALockOnTTLNodesWithoutTheClaimIsRefused(t *testing.T) {
+	w := object.Lock(func(env object.Env) object.Locker {
+		return &ttlLock{conn: env.Conn, path: env.Path, name: env.Name}
+	})
+	_, err := scenario.Scenario{Workload: w.Named("on TTL nodes"), Seed: 1,
+		Script: scenario.Script{Clients: 2, Rounds: 1}}.Run()
+	check.Contains(t, fmt.Sprint(err), "/lock/holder is made with a TTL, and the lock has no "+
+		"ephemerals: if it is held by TTL nodes, set TTL of its claims")
+}
+
 // TestLocksOnTTLNodes: a right one is not accused, with a signal of loss or without. One that never
 // renews is found.
 func TestLocksOnTTLNodes(t *testing.T) {

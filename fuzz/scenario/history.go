@@ -128,6 +128,7 @@ func serverEvents(r *trace.Result) []linearizability.ServerEvent {
 			Zxid: c.Zxid, Czxid: c.Czxid, Session: c.Session, Owner: c.Owner, Client: c.Client,
 			Notified: c.Notified,
 		}
+		ev.TTL = c.Kind == trace.NodeCreated && c.Owner == 0 && madeWithTTL(r, c)
 		if c.Kind == trace.NodeDeleted && c.Session == 0 && c.Owner == 0 {
 			ev.Why = whyDeleted(r, c)
 		}

@@ -225,6 +225,20 @@ func whyDeleted(r *trace.Result, deleted trace.Change) (why string) {
 	return ""
 }
 
+// madeWithTTL reports whether the request that has made a znode was a createTTL.
+func madeWithTTL(r *trace.Result, made trace.Change) bool {
+	for _, q := range slices.Backward(r.Requests) {
+		if q.Step > made.Step || q.Client != made.Client || !strings.HasPrefix(q.Op, "create") {
+			continue
+		}
+		number, isPath := strings.CutPrefix(made.Path, q.Path) // of a sequential znode
+		if isPath && !strings.Contains(number, "/") {
+			return q.Op == "createTTL"
+		}
+	}
+	return false
+}
+
 // tellLastActs adds to a verdict on a call that failed what its client did or learned last. A call
 // that gives up, or that returns an error of the server, has its cause there.
 func tellLastActs(
