@@ -2,10 +2,12 @@ package fakezk
 
 import (
 	"net"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/memnet"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
@@ -34,6 +36,34 @@ func BenchmarkRequests(b *testing.B) {
 }
 
 func BenchmarkEcho(b *testing.B) { requests(b, echoDial) }
+
+// BenchmarkFloor is what no simulation can be faster than: the client and the scheduler alone, with
+// as many requests as a scenario of a lock has (BenchmarkScenario of fuzz/scenario), one after the
+// other, which the echo answers at once.
+func BenchmarkFloor(b *testing.B) {
+	const clients, each = 4, 29
+	for b.Loop() {
+		failure := bubble.Run(1, func() {
+			var all sync.WaitGroup
+			for range clients {
+				all.Go(func() {
+					c, _ := zkclient.Connect(DefaultSessionTimeout, benchOptions(echoDial))
+					defer c.Close()
+					for range each {
+						if _, _, err := c.Exists("/node"); err != nil {
+							panic(err)
+						}
+					}
+				})
+			}
+			all.Wait()
+		})
+		if failure != nil {
+			b.Fatal(failure)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "scenarios/s")
+}
 
 // benchmarked are requests with a Stat as reply, which an echo can make up.
 var benchmarked = []struct {
@@ -97,10 +127,7 @@ func share(b *testing.B, one, other zk.Dialer, unit string) {
 func benchClient(b *testing.B, dial zk.Dialer) *zk.Conn {
 	b.Helper()
 	connected := make(chan struct{}, 1)
-	c, _, err := zk.Connect([]string{Address}, DefaultSessionTimeout, zk.WithDialer(dial),
-		zk.WithHostProvider(&hostProvider{}),
-		zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false), zk.WithMaxBufferSize(64<<10),
-		zk.WithMaxConnBufferSize(64<<10),
+	c, _, err := zk.Connect([]string{Address}, DefaultSessionTimeout, benchOptions(dial),
 		zk.WithEventCallback(func(ev zk.Event) {
 			if ev.State == zk.StateHasSession {
 				connected <- struct{}{}
@@ -109,6 +136,19 @@ func benchClient(b *testing.B, dial zk.Dialer) *zk.Conn {
 	check.OK(b, err)
 	<-connected
 	return c
+}
+
+func benchOptions(dial zk.Dialer) func(*zk.Conn) {
+	provider := &hostProvider{}
+	_ = provider.Init([]string{Address})
+	return func(c *zk.Conn) {
+		zk.WithDialer(dial)(c)
+		zk.WithHostProvider(provider)(c)
+		zk.WithLogger(zkclient.Quiet{})(c)
+		zk.WithLogInfo(false)(c)
+		zk.WithMaxBufferSize(64 << 10)(c)
+		zk.WithMaxConnBufferSize(64 << 10)(c)
+	}
 }
 
 // echoDial connects to a far end that answers everything with the same empty

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"strings"
 	"time"
 
@@ -13,6 +15,10 @@ func speed(l *runner) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	floor, err := l.bench(nil, "./fakezk", "Floor", "-cpu", "1")
+	if err != nil || len(floor) == 0 {
+		return "", cmp.Or(err, errors.New("BenchmarkFloor measures nothing"))
+	}
 	flags := []string{"-benchtime", "150x", "-cpu", "1,2"}
 	hunts, err := l.bench(nil, "./fuzz/hunt", "Hunt", flags...)
 	if err != nil {
@@ -22,6 +28,10 @@ func speed(l *runner) (string, error) {
 		"collector as users have it, and tuned, with GOGC=1600.") +
 		commandBlock(benchShown("./fuzz/scenario", "Scenario", "-cpu", "1")) +
 		scenarioTable(big) + "\n" +
+		paragraph("The client and the scheduler alone, with as many requests as a scenario of the "+
+			"lock has, which an echo answers at once: %s a second. No simulation with this "+
+			"client can be faster.", rounded(floor[0].value["scenarios/s"])) +
+		commandBlock(benchShown("./fakezk", "Floor", "-cpu", "1")) +
 		paragraph("Hunts with all strategies, 3 clients and 2 rounds: scenarios per second on "+
 			"one core and on two, and virtual seconds per second on one core.") +
 		commandBlock(benchShown("./fuzz/hunt", "Hunt", flags...)) + huntTable(hunts), nil
