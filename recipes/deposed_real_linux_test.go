@@ -1,0 +1,79 @@
+package recipes_test
+
+import (
+	"context"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/realzk"
+	"github.com/zksim/zksim/internal/testrun"
+	. "github.com/zksim/zksim/recipes"
+)
+
+// TestReadsAtARealDeposedLeader: as TestReadsAtADeposedLeader, on a real ensemble whose leader is
+// stopped and goes on.
+func TestReadsAtARealDeposedLeader(t *testing.T) {
+	if !testrun.Full() {
+		t.Skip("a real ensemble takes a quarter of a minute; -full plays it")
+	}
+	servers := realzk.StartEnsemble(t, 3, realzk.Options{TickTime: time.Second})
+	leader := realLeader(t, servers)
+	old, beside := realClient(t, servers[leader]), realClient(t, servers[(leader+1)%3])
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	counter, value := NewCounter(beside, "/c"), NewSharedValue(beside, "/v")
+	barrier, queue := NewBarrier(beside, "/b"), NewQueue(beside, "/q")
+	check.OK(t, errOf(counter.Add(ctx, 1)))
+	check.OK(t, errOf(NewCounter(old, "/c").Get(ctx)))
+
+	pid := servers[leader].PID()
+	check.OK(t, syscall.Kill(pid, syscall.SIGSTOP))
+	check.OK(t, errOf(counter.Add(ctx, 1)))
+	check.OK(t, errOf(value.Set(ctx, []byte("new"))))
+	check.OK(t, barrier.Set(ctx))
+	check.OK(t, queue.Offer(ctx, nil))
+	check.OK(t, syscall.Kill(pid, syscall.SIGCONT))
+
+	n, err := NewCounter(old, "/c", SyncOnly()).Get(ctx)
+	check.OK(t, err)
+	check.Equal(t, n, 1, "the counter with a sync alone")
+	n, err = NewCounter(old, "/c").Get(ctx)
+	check.OK(t, err)
+	check.Equal(t, n, 2, "the counter")
+	state, err := NewSharedValue(old, "/v").Get(ctx)
+	check.OK(t, err)
+	check.Equal(t, string(state.Data), "new", "the value")
+	set, err := NewBarrier(old, "/b").IsSet(ctx)
+	check.OK(t, err)
+	check.Equal(t, set, true, "the barrier is set")
+	_, ok, err := NewQueue(old, "/q").Poll(ctx)
+	check.OK(t, err)
+	check.Equal(t, ok, true, "the queue has an element")
+}
+
+func realClient(t *testing.T, s *realzk.Server) *zk.Conn {
+	t.Helper()
+	conn, _, err := zk.Connect([]string{s.Address()}, 20*time.Second, zk.WithLogInfo(false))
+	check.OK(t, err)
+	t.Cleanup(conn.Close)
+	return conn
+}
+
+// realLeader is the number of the leader from 0.
+func realLeader(t *testing.T, servers []*realzk.Server) int {
+	t.Helper()
+	for i, s := range servers {
+		text, err := s.Ask(t.Context(), "srvr")
+		check.OK(t, err)
+		if strings.Contains(text, "Mode: leader") {
+			return i
+		}
+	}
+	t.Fatal("no leader")
+	return 0
+}
