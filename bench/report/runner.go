@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // A runner runs the commands of the sections, at the root of the main module.
@@ -18,8 +19,9 @@ type runner struct {
 	ctx     context.Context
 	log     io.Writer // each command, as it starts
 	root    string
-	scratch string // a temporary directory
-	zksim   string // the command of that name, once it is built
+	scratch string        // a temporary directory
+	zksim   string        // the command of that name, once it is built
+	cpu     time.Duration // of the last command
 }
 
 func newRunner(ctx context.Context, log io.Writer) (*runner, error) {
@@ -57,6 +59,9 @@ func (l *runner) output(env []string, name string, args ...string) (string, erro
 	cmd.Dir, cmd.Env = l.root, append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	err := cmd.Run()
+	if cmd.ProcessState != nil {
+		l.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
 	if l.ctx.Err() != nil { // interrupted
 		return "", l.ctx.Err()
 	}
