@@ -59,7 +59,7 @@ func (j *Gallery) merge(other mergeable) error {
 
 // finish brings the exhibits into the order of the gallery.
 func (j *Gallery) finish(scenario.Catalogue) (bad bool) {
-	j.Shard = Shard{}
+	j.Shard = j.united()
 	places := map[string]int{}
 	for i, e := range gallery.Exhibits() {
 		places[e.Slug] = i

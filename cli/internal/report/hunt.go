@@ -155,7 +155,7 @@ func addTo(sum, n *int) {
 
 // finish keeps the first finding of each bug.
 func (j *Hunt) finish(scenario.Catalogue) (bad bool) {
-	j.Shard = Shard{}
+	j.Shard = j.united()
 	slices.SortStableFunc(j.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(rank(a.Violation), rank(b.Violation)),
 			cmp.Compare(a.Runs, b.Runs))

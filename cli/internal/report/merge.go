@@ -7,18 +7,27 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // Merge unites the reports of all shards of some work, and reports whether there is a failure among
-// their findings. The catalogue decides the order of hunts.
-func Merge(files []string, workloads scenario.Catalogue) (united any, bad bool, err error) {
-	reports, err := readReports(files)
+// their findings. The catalogue decides the order of hunts. With partial, shards may be missing.
+func Merge(
+	files []string, partial bool, workloads scenario.Catalogue,
+) (united any, missing []string, bad bool, err error) {
+	reports, missing, err := readReports(files)
+	if err == nil && len(missing) > 0 && !partial {
+		err = fmt.Errorf("no file has shard %s; expected all shards of %s, or --partial",
+			strings.Join(missing, ", "), files[0])
+	}
 	if err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	first := reports[0]
 	for _, r := range reports[1:] {
@@ -27,11 +36,12 @@ func Merge(files []string, workloads scenario.Catalogue) (united any, bad bool, 
 			err = sameWork(r.content.shard().Work, first.content.shard().Work)
 		}
 		if err != nil {
-			return nil, false, fmt.Errorf("%s does not go with %s: %w", r.file, first.file, err)
+			return nil, nil, false, fmt.Errorf("%s does not go with %s: %w", r.file, first.file, err)
 		}
 	}
+	first.content.shard().Missing = missing
 	bad = first.content.finish(workloads)
-	return first.content, bad, nil
+	return first.content, missing, bad, nil
 }
 
 var errOtherReport = errors.New("it is the report of another command")
@@ -44,43 +54,45 @@ type shardReport struct {
 
 // mergeable is a report that can be merged with those of other shards.
 type mergeable interface {
-	shard() Shard
+	shard() *Shard
 	// merge adds a report. The error names the difference if the reports do not belong together.
 	merge(other mergeable) error
 	// finish sorts the merged findings, and reports whether there is a failure among them.
 	finish(workloads scenario.Catalogue) (bad bool)
 }
 
-// readReports reads the reports of all shards, in the order of the files.
-func readReports(files []string) ([]shardReport, error) {
-	var reports []shardReport
+// readReports reads the reports of shards, in the order of the files, and lists the shards that no
+// file has.
+func readReports(files []string) (reports []shardReport, missing []string, err error) {
 	by := map[string]string{} // files by shard
 	for _, file := range files {
 		content, err := readReport(file)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, nil, fmt.Errorf("%s: %w", file, err)
 		}
 		shard := content.shard().Shard
 		if before := by[shard]; before != "" {
-			return nil, fmt.Errorf("%s: shard %s is in %s, too", file, shard, before)
+			return nil, nil, fmt.Errorf("%s: shard %s is in %s, too", file, shard, before)
 		}
 		by[shard] = file
 		reports = append(reports, shardReport{file, content})
 	}
 	var part hunt.Part
 	if err := part.UnmarshalText([]byte(reports[0].content.shard().Shard)); err != nil {
-		return nil, fmt.Errorf("%s: %w", files[0], err)
+		return nil, nil, fmt.Errorf("%s: %w", files[0], err)
 	}
 	for _, shard := range part.All() {
 		if by[shard.String()] == "" {
-			return nil, fmt.Errorf("no file has shard %s; expected all shards of %s", shard,
-				files[0])
+			missing = append(missing, shard.String())
 		}
+		delete(by, shard.String())
 	}
-	if len(files) > len(part.All()) {
-		return nil, fmt.Errorf("%d files for %d shards", len(files), len(part.All()))
+	if len(by) > 0 {
+		shard := slices.Min(slices.Collect(maps.Keys(by)))
+		return nil, nil, fmt.Errorf("%s does not go with %s: it has shard %s, and not one of %d",
+			by[shard], files[0], shard, len(part.All()))
 	}
-	return reports, nil
+	return reports, missing, nil
 }
 
 // readReport reads a report. Its keys determine its kind.

@@ -76,7 +76,7 @@ func (j *Sweep) merge(other mergeable) error {
 
 // finish unites the violations of one bug. It keeps the one with the first point.
 func (j *Sweep) finish(scenario.Catalogue) (bad bool) {
-	j.Shard = Shard{}
+	j.Shard = j.united()
 	slices.SortStableFunc(j.Violations, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(*a.First, *b.First))
 	})

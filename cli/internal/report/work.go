@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -13,17 +14,54 @@ import (
 type Shard struct {
 	Shard string `json:"shard,omitempty"`
 	Work  string `json:"work,omitempty"` // of all shards
+	// Missing are the shards without a report, of a report that unites the others.
+	Missing []string `json:"missing_shards,omitempty"`
 }
 
-// ShardOf is a part of some work, which the values of flags describe: "--runs=10; --seed=1".
+// ShardOf is a part of some work, which the values of flags describe: "--runs=10; --seed=1". The
+// build of the program belongs to it: another build plays other scenarios by the same flags.
 func ShardOf(part hunt.Part, work string) Shard {
 	if part == (hunt.Part{}) {
 		return Shard{}
 	}
-	return Shard{part.String(), work}
+	return Shard{Shard: part.String(), Work: work + "; " + build(debug.ReadBuildInfo())}
 }
 
-func (s Shard) shard() Shard { return s }
+// build names the build of a program: the version of its module, with the commit if that is known,
+// the version of zksim and that of Go.
+func build(info *debug.BuildInfo, known bool) string {
+	if !known {
+		return "an unknown build"
+	}
+	text := "a build of " + versionOf(&info.Main)
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			text += " at " + s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			text += " with changes"
+		}
+	}
+	for _, m := range info.Deps {
+		if m.Path == "github.com/zksim/zksim" {
+			text += ", " + versionOf(m)
+		}
+	}
+	return text + ", " + info.GoVersion
+}
+
+// versionOf is a module with its version, or that of its replacement.
+func versionOf(m *debug.Module) string {
+	if m.Replace != nil {
+		m = m.Replace
+	}
+	return strings.TrimSpace(m.Path + " " + m.Version)
+}
+
+func (s *Shard) shard() *Shard { return s }
+
+// united is that of the report of all shards.
+func (s *Shard) united() Shard { return Shard{Missing: s.Missing} }
 
 // sameWork returns an error if two reports are about different work. It names the settings that
 // differ.
