@@ -17,12 +17,12 @@ type LogEntry struct {
 }
 
 // LogRecord is one change of a LogEntry. Op is one of the create codes, OpDelete,
-// OpDeleteContainer, OpSetData, OpSetACL, OpCheck, OpCreateSession or OpCloseSession.
+// OpDeleteContainer, OpSetData, OpReconfig, OpSetACL, OpCheck, OpCreateSession or OpCloseSession.
 // OpCloseSession also deletes the session's ephemeral nodes; the log has no records for them.
 type LogRecord struct {
 	Op        OpCode
 	Path      string // as created, sequence number included
-	Data      []byte // of a create or setData
+	Data      []byte // of a create, setData or reconfig
 	ACL       []ACL  // of a create or setACL
 	Ephemeral bool   // owned by the entry's session
 	TTL       int64  // of createTTL, in milliseconds
@@ -40,6 +40,8 @@ type Snapshot struct {
 type SnapshotNode struct {
 	Path string // "" for the root
 	Data []byte
+	// ACL is nil if the snapshot does not have it: the server writes the lists first, so that it lacks
+	// one that came up later. The log has the write that set it.
 	ACL  []ACL
 	Stat Stat
 }

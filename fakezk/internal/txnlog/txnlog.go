@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/adler32"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,24 +59,27 @@ func Read(folder string, after int64) ([]proto.LogEntry, error) {
 }
 
 // ReadSnapshot returns the latest snapshot in a folder and its zxid: the server had applied all
-// entries up to that one. folder is the server's dataDir. Without a snapshot, found is false.
+// entries up to that one. folder is the server's dataDir. Without a snapshot, found is false. The
+// server may have stopped while it wrote the latest; like a server, ReadSnapshot takes the latest
+// one that can be read. The error is that of the latest, if there is none.
 func ReadSnapshot(folder string) (s proto.Snapshot, zxid int64, found bool, err error) {
 	files, err := list(folder, "snapshot.")
 	if err != nil {
 		return s, 0, false, fmt.Errorf("read snapshot: %w", err)
 	}
-	if len(files) == 0 {
-		return s, 0, false, nil
+	for _, f := range slices.Backward(files) {
+		data, failure := os.ReadFile(f.name)
+		if failure != nil {
+			return s, 0, false, fmt.Errorf("read snapshot: %w", failure)
+		}
+		if s, failure = wire.DecodeSnapshot(data); failure == nil {
+			return s, int64(f.zxid), true, nil
+		}
+		if err == nil {
+			err = fmt.Errorf("read snapshot: %s: %w", f.name, failure)
+		}
 	}
-	latest := files[len(files)-1]
-	data, err := os.ReadFile(latest.name)
-	if err != nil {
-		return s, 0, false, fmt.Errorf("read snapshot: %w", err)
-	}
-	if s, err = wire.DecodeSnapshot(data); err != nil {
-		return s, 0, false, fmt.Errorf("read snapshot: %s: %w", latest.name, err)
-	}
-	return s, int64(latest.zxid), true, nil
+	return s, 0, false, err
 }
 
 // A file has a zxid in its name.
@@ -84,14 +88,21 @@ type file struct {
 	zxid uint64
 }
 
-// list lists the files whose names are a prefix and a zxid, in the order of the zxids.
+// list lists the files whose names are a prefix and a zxid, in the order of the zxids. It leaves out
+// those that a server renames when they are complete: their names end in .tmp.
 func list(folder, prefix string) (files []file, err error) {
-	names, err := filepath.Glob(filepath.Join(folder, "version-2", prefix+"*"))
-	if err != nil {
+	folder = filepath.Join(folder, "version-2")
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	for _, name := range names {
-		zxid, err := strconv.ParseUint(strings.TrimPrefix(filepath.Base(name), prefix), 16, 64)
+	for _, e := range entries {
+		number, ok := strings.CutPrefix(e.Name(), prefix)
+		if !ok || strings.HasSuffix(number, ".tmp") {
+			continue
+		}
+		name := filepath.Join(folder, e.Name())
+		zxid, err := strconv.ParseUint(number, 16, 64)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w: the name does not end in a zxid", name, errCorrupt)
 		}

@@ -161,6 +161,17 @@ func TestTruncatedLogHasItsCompleteEntries(t *testing.T) {
 	}
 }
 
+// TestReconfigIsAnEntry of an ensemble whose servers were changed; it has the form of a setData.
+func TestReconfigIsAnEntry(t *testing.T) {
+	e := entry(1, "/zookeeper/config")
+	binary.BigEndian.PutUint32(e[28:], uint32(proto.OpReconfig))
+	e = append(e, 0, 0, 0, 1, 'x', 0, 0, 0, 2) // data and version
+	entries, err := parse(nil, logFile(e), 0)
+	check.OK(t, err)
+	check.Diff(t, entries[0].Records, []proto.LogRecord{
+		{Op: proto.OpReconfig, Path: "/zookeeper/config", Data: []byte("x")}})
+}
+
 func TestErrorsNameTheFileAndTheByte(t *testing.T) {
 	flipped := logFile(entry(1, "/a"))
 	flipped[headBytes+leadBytes+30] ^= 1

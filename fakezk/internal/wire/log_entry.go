@@ -67,7 +67,7 @@ func (r *reader) logRecord(op proto.OpCode) (proto.LogRecord, bool) {
 		r.created(&record)
 		record.Siblings = r.int32("txn.parentCVersion")
 		record.TTL = r.int64("txn.ttl")
-	case proto.OpSetData:
+	case proto.OpSetData, proto.OpReconfig: // both have a SetDataTxn
 		record.Path = r.path()
 		record.Data = r.buffer("txn.data")
 	case proto.OpSetACL:
