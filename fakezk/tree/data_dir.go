@@ -48,7 +48,11 @@ func readDataDir(dir string) (Tree, error) {
 			t.apply(r)
 		}
 	}
-	return Tree{Zxid: zxid, Nodes: t.nodes()}, nil
+	nodes, err := t.nodes()
+	if err != nil {
+		return Tree{}, fmt.Errorf("%s: %w", dir, err)
+	}
+	return Tree{Zxid: zxid, Nodes: nodes}, nil
 }
 
 // firstOfEpoch is the first zxid that a leader gives a write, in the epoch of a zxid.
@@ -76,7 +80,7 @@ func (t dataTree) restore(n proto.SnapshotNode) {
 	t[spec.Path] = spec
 }
 
-// apply carries out a change. The snapshot may have it already.
+// apply carries out a change. The snapshot may have it already, and later ones.
 func (t dataTree) apply(r proto.LogRecord) {
 	n := t[r.Path]
 	switch r.Op {
@@ -84,8 +88,8 @@ func (t dataTree) apply(r proto.LogRecord) {
 		if parent := t[path.Dir(r.Path)]; parent != nil {
 			parent.Next = max(parent.Next, r.Siblings)
 		}
-		if n == nil && !r.Ephemeral {
-			t[r.Path] = created(r)
+		if !r.Ephemeral {
+			t[r.Path] = created(r) // the log has all that happened to it since
 		}
 	case proto.OpDelete, proto.OpDeleteContainer:
 		delete(t, r.Path)
@@ -112,15 +116,18 @@ func created(r proto.LogRecord) *view.NodeSpec {
 }
 
 // nodes are all nodes but those that every server has of its own, in order of path.
-func (t dataTree) nodes() (list []view.NodeSpec) {
+func (t dataTree) nodes() (list []view.NodeSpec, err error) {
 	for _, path := range slices.Sorted(maps.Keys(t)) {
 		switch path {
 		case "/zookeeper", "/zookeeper/config", "/zookeeper/quota":
-		default:
-			list = append(list, *t[path])
+			continue
 		}
+		if t[path].ACL == nil {
+			return nil, fmt.Errorf("neither the snapshot nor the log has the ACL of %s", path)
+		}
+		list = append(list, *t[path])
 	}
-	return list
+	return list, nil
 }
 
 func aclsOf(list []proto.ACL) (acls []view.ACL) {

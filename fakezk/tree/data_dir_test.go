@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
+	"hash/adler32"
 	"os"
 	"path"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
@@ -174,6 +176,68 @@ func TestRecordedDataDir(t *testing.T) {
 	check.Diff(t, inside, tree, "the tree of the folder in it")
 }
 
+// renumbered gives the list of ACLs of a snapshot that begins with some bytes another number.
+func renumbered(list string) func([]byte) []byte {
+	return func(data []byte) []byte {
+		const more = 8 + 5 + 8 + 4 + 8 + 8 + 5 // the checksum, and what follows it
+		number := bytes.Index(data, []byte(list))
+		data[number] = 99
+		sum := adler32.Checksum(data[:len(data)-more])
+		binary.BigEndian.PutUint64(data[len(data)-more:], uint64(sum))
+		return data
+	}
+}
+
+// TestSnapshotMayHaveLaterChanges: the server goes on while it writes the snapshot, and the lists
+// of ACLs come first in it. So it may have a node that the log makes later, without its list.
+func TestSnapshotMayHaveLaterChanges(t *testing.T) {
+	open := []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}
+	nodes := dataTree{}
+	nodes.restore(proto.SnapshotNode{ACL: open})
+	nodes.restore(proto.SnapshotNode{Path: "/q", ACL: open, Stat: proto.Stat{Cversion: 9}})
+	nodes.restore(proto.SnapshotNode{Path: "/q/n", Data: []byte("new")})
+	nodes.apply(proto.LogRecord{Op: proto.OpCreate2, Path: "/q/n", Data: []byte("old"), ACL: open,
+		Siblings: 8})
+	nodes.apply(proto.LogRecord{Op: proto.OpSetData, Path: "/q/n", Data: []byte("new")})
+	nodes.apply(proto.LogRecord{Op: proto.OpReconfig, Path: "/zookeeper/config"})
+	got, err := nodes.nodes()
+	check.OK(t, err)
+	check.Diff(t, got, []view.NodeSpec{{Path: "/", ACL: aclsOf(open)},
+		{Path: "/q", ACL: aclsOf(open), Next: 9},
+		{Path: "/q/n", ACL: aclsOf(open), Data: []byte("new")}})
+}
+
+// TestListThatTheSnapshotLacks is set by a write of the recorded log.
+func TestListThatTheSnapshotLacks(t *testing.T) {
+	dir := t.TempDir()
+	check.OK(t, os.CopyFS(dir, os.DirFS(recorded)))
+	name := filepath.Join(dir, "version-2", "snapshot.9")
+	data, err := os.ReadFile(name)
+	check.OK(t, err)
+	check.OK(t, os.WriteFile(name, renumbered("\x04\x00\x00\x00\x01\x00\x00\x00\x11")(data), 0o666))
+	got, err := ReadFile(dir)
+	check.OK(t, err)
+	want, err := ReadFile(recorded)
+	check.OK(t, err)
+	check.Diff(t, got, want)
+}
+
+// TestSnapshotThatIsNotComplete is left out, as by a server, if there is an older one.
+func TestSnapshotThatIsNotComplete(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a[b")
+	check.OK(t, os.CopyFS(dir, os.DirFS(recorded)))
+	data, err := os.ReadFile(filepath.Join(dir, "version-2", "snapshot.9"))
+	check.OK(t, err)
+	for _, name := range []string{"snapshot.b", "snapshot.c.tmp"} {
+		check.OK(t, os.WriteFile(filepath.Join(dir, "version-2", name), data[:500], 0o666))
+	}
+	got, err := ReadFile(dir)
+	check.OK(t, err)
+	want, err := ReadFile(recorded)
+	check.OK(t, err)
+	check.Diff(t, got, want)
+}
+
 // TestDamagedDataDirs: the error says which file is damaged, and where.
 func TestDamagedDataDirs(t *testing.T) {
 	flip := func(at int) func([]byte) []byte {
@@ -195,6 +259,8 @@ func TestDamagedDataDirs(t *testing.T) {
 			"snapshot.9: snapshot: .*header.magic"},
 		{"cut off", "snapshot.9", func(data []byte) []byte { return data[:500] },
 			"snapshot.9: snapshot: .*needs"},
+		{"an ACL that nothing has", "snapshot.9", renumbered("\x03\x00\x00\x00\x01"),
+			"neither the snapshot nor the log has the ACL of /app/secret"},
 		{"a byte of a write", "log.a", flip(60), "log.a: at byte 16: corrupt: checksum"},
 		{"a write that is missing", "log.a", func(data []byte) []byte {
 			first := 16 + 12 + int(binary.BigEndian.Uint32(data[24:])) + 1

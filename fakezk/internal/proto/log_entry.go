@@ -40,8 +40,8 @@ type Snapshot struct {
 type SnapshotNode struct {
 	Path string // "" for the root
 	Data []byte
-	// ACL is nil if the snapshot does not have it: the server writes the lists first, so that it lacks
-	// one that came up later. The log has the write that set it.
+	// ACL is nil if the snapshot does not have it: the server writes the lists first, so a list
+	// that comes up later is missing. The log has the write that set it.
 	ACL  []ACL
 	Stat Stat
 }

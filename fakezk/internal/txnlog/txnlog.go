@@ -88,8 +88,8 @@ type file struct {
 	zxid uint64
 }
 
-// list lists the files whose names are a prefix and a zxid, in the order of the zxids. It leaves out
-// those that a server renames when they are complete: their names end in .tmp.
+// list lists the files whose names are a prefix and a zxid, in the order of the zxids. It leaves
+// out the files that a server renames when they are complete: their names end in .tmp.
 func list(folder, prefix string) (files []file, err error) {
 	folder = filepath.Join(folder, "version-2")
 	entries, err := os.ReadDir(folder)

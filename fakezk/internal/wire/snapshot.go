@@ -54,11 +54,7 @@ func (r *reader) snapshotNodes(lists map[int64][]proto.ACL) (nodes []proto.Snaps
 			return nodes
 		}
 		n.Data = r.buffer("node.data")
-		number := r.int64("node.acl")
-		n.ACL = lists[number]
-		if n.ACL == nil && r.err == nil {
-			r.fail("node.acl", "no list %d, of %s", number, n.Path)
-		}
+		n.ACL = lists[r.int64("node.acl")]
 		n.Stat.Czxid = r.int64("stat.czxid")
 		n.Stat.Mzxid = r.int64("stat.mzxid")
 		n.Stat.Ctime = r.int64("stat.ctime")
