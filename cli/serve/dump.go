@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -30,9 +32,9 @@ type DumpCommand struct {
 // Help is the text of dump --help before the flags.
 func (*DumpCommand) Help() string {
 	return "It prints a tree file, which serve --load and tests read. It only reads, node by node, so " +
-		"writes of others meanwhile may be in the tree or not. Nodes of sessions are left out. A " +
-		"server does not tell containers and TTL nodes from others; a copy of its data directory, " +
-		"which serve --load reads, too, does."
+		"writes of others meanwhile may be in the tree or not. Quotas, and nodes of sessions, are left " +
+		"out. A server does not tell containers and TTL nodes from others; a copy of its data " +
+		"directory, which serve --load reads, too, does."
 }
 
 const (
@@ -49,38 +51,56 @@ func (c *DumpCommand) Run(env *command.Env) error {
 }
 
 func (c *DumpCommand) dump(env *command.Env) error {
-	conn, events, err := zk.Connect([]string{c.Server}, dumpTimeout,
+	dials := dialing{}
+	conn, events, err := zk.Connect([]string{c.Server}, dumpTimeout, zk.WithDialer(dials.dial),
 		zk.WithLogger(log.New(io.Discard, "", 0)))
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	defer context.AfterFunc(env.Context, conn.Close)() // ends a request that waits
-	if err := awaitSession(env.Context, events); err != nil {
+	if err := dials.awaitSession(env.Context, events); err != nil {
 		return err
 	}
+	d := dumping{conn: conn}
+	if err := c.read(&d); err != nil {
+		return cmp.Or(context.Cause(env.Context), err)
+	}
+	return d.Write(env.Raw, tree.Format(c.Format))
+}
+
+// read reads the tree, with the identities of --auth.
+func (c *DumpCommand) read(d *dumping) error {
 	for _, auth := range c.Auth {
 		scheme, id, found := strings.Cut(auth, ":")
 		if !found {
 			return fmt.Errorf("--auth: %q; expected a scheme and an identity, such as "+
 				"digest:user:password", auth)
 		}
-		if err := conn.AddAuth(scheme, []byte(id)); err != nil {
+		if err := d.conn.AddAuth(scheme, []byte(id)); err != nil {
 			return fmt.Errorf("--auth: %s: %w", scheme, err)
 		}
 	}
-	d := dumping{conn: conn}
 	if err := d.add(c.Path); err != nil {
-		return cmp.Or(context.Cause(env.Context), err)
+		return err
 	}
 	if d.Nodes == nil {
-		return fmt.Errorf("%s: %w", c.Path, zk.ErrNoNode)
+		return fmt.Errorf("%s: %w, or belongs to a session", c.Path, zk.ErrNoNode)
 	}
-	return d.Write(env.Raw, tree.Format(c.Format))
+	return nil
+}
+
+// dialing has the error of the latest dial, nil if it succeeded.
+type dialing struct{ failure atomic.Pointer[error] }
+
+func (d *dialing) dial(network, address string, within time.Duration) (net.Conn, error) {
+	conn, err := net.DialTimeout(network, address, within)
+	d.failure.Store(&err)
+	return conn, err
 }
 
 // awaitSession waits for the first session of a connection.
-func awaitSession(ctx context.Context, events <-chan zk.Event) error {
+func (d *dialing) awaitSession(ctx context.Context, events <-chan zk.Event) error {
 	late := time.NewTimer(connectWithin)
 	defer late.Stop()
 	for {
@@ -90,6 +110,9 @@ func awaitSession(ctx context.Context, events <-chan zk.Event) error {
 				return nil
 			}
 		case <-late.C:
+			if err := d.failure.Load(); err != nil && *err != nil {
+				return fmt.Errorf("no session within %s: %w", connectWithin, *err)
+			}
 			return fmt.Errorf("no session within %s", connectWithin)
 		case <-ctx.Done():
 			return context.Cause(ctx)
