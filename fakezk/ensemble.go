@@ -191,14 +191,32 @@ func (e *ensemble) elect(wait time.Duration) {
 		e.endAll(e.engine.Restart(at))
 		return
 	}
-	leader := 0
-	for server, stopped := range e.stopped {
-		if !stopped && e.faults.awayFor(server) <= wait && !e.engine.IsApart(server) {
-			leader = server
+	up, apart := e.upAfter(wait)
+	if len(up) == 0 {
+		for _, server := range apart {
+			e.faults.join(server)
 		}
+		up = apart
 	}
+	leader := up[len(up)-1]
 	e.endAll(e.engine.Elect(leader, at))
 	e.recorder.note(slog.LevelInfo, "leader elected", slog.Int("server", leader+1))
+}
+
+// upAfter lists the servers that can be elected for the end of a wait, and those that are apart
+// until then. If there are only these they join now, earlier than they would notice: it is one of
+// them that leads.
+func (e *ensemble) upAfter(wait time.Duration) (up, apart []int) {
+	for server, stopped := range e.stopped {
+		switch {
+		case stopped || e.faults.awayFor(server) > wait:
+		case e.engine.IsApart(server):
+			apart = append(apart, server)
+		default:
+			up = append(up, server)
+		}
+	}
+	return up, apart
 }
 
 // endAll ends all connections; r is the engine's reaction to their end.

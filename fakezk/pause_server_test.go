@@ -85,3 +85,20 @@ func TestRestartEndsTheTimeInWhichAServerStandsStill(t *testing.T) {
 		e.reads(3, "/a", "x")
 	})
 }
+
+// TestAllServersThatCanLeadAreApart: one was deposed, one stands still, and the leader of the others
+// stops. The two elect a leader when both are back.
+func TestAllServersThatCanLeadAreApart(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		e.inject("pause-server 15s server=3 at=1s")
+		e.inject("pause-server 4s server=1 at=12s")
+		time.Sleep(13 * time.Second)
+		check.Equal(t, e.Leader(), 2, "the leader")
+		e.Stop(2)
+		time.Sleep(6 * time.Second)
+		check.Equal(t, e.Leader(), 3, "the leader when both are back")
+		time.Sleep(3 * time.Second)
+		e.set(1, "/a", "x")
+		e.reads(3, "/a", "x")
+	})
+}

@@ -172,3 +172,21 @@ func TestADeposedLeaderEndsSessionsForItself(t *testing.T) {
 	}
 	t.Error("no seed lets a come back to the old leader")
 }
+
+// TestAllServersThatCanLeadAreApart: one was deposed, one stands still, and the leader of the others
+// goes down. The two elect a leader when both are back.
+func TestAllServersThatCanLeadAreApart(t *testing.T) {
+	marks.Expect(t, "all are apart")
+	for seed := range uint64(8) { // by which another server is elected
+		w := long
+		w.Seed, w.Servers = seed, 3
+		p := performIn(t, w, `
+			pause-server 15s server=1 at=1s
+			pause-server 4s server=3 at=12s
+			failover-lose 60s at=13s`, func(s *stage) {
+			_ = s.Sleep(s.ctx, 18*second)
+			s.create("/x", 0)
+		}, func(s *stage) { s.Conn() })
+		between(t, "the node", p.change(t, trace.NodeCreated, "/x"), 18*second, 30*second)
+	}
+}

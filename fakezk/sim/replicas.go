@@ -186,11 +186,13 @@ func (s *replicas) lose(server int, down time.Duration) {
 func (s *replicas) elect() {
 	s.leaveUnaware()
 	quorum := s.quorumAt()
-	var up []int
-	for i := range s.number {
-		if s.faults.AwayUntil(i, s.agenda.Now()) <= quorum && !s.engine.IsApart(i) {
-			up = append(up, i)
+	up, apart := s.upBy(quorum)
+	if len(up) == 0 {
+		marks.Hit("all are apart")
+		for _, server := range apart {
+			s.join(server, quorum)
 		}
+		up = apart
 	}
 	leader := up[s.draws.Leader(s.engine.Store().LastZxid(), len(up))]
 	serves := quorum + electionTime
@@ -202,6 +204,21 @@ func (s *replicas) elect() {
 			s.perform(s.faults.TakeDown(i, serves))
 		}
 	}
+}
+
+// upBy lists the servers that can be elected for a time, and those that are apart until then. If
+// there are only these they join now, earlier than they would notice: it is one of them that leads.
+func (s *replicas) upBy(at time.Duration) (up, apart []int) {
+	for i := range s.number {
+		switch {
+		case s.faults.AwayUntil(i, s.agenda.Now()) > at:
+		case s.engine.IsApart(i):
+			apart = append(apart, i)
+		default:
+			up = append(up, i)
+		}
+	}
+	return up, apart
 }
 
 // quorumAt is when a majority of the servers is up.
