@@ -336,10 +336,12 @@ func (in *injector) moveAll() {
 	}
 }
 
-// move moves the messages that may move on a connection.
+// move moves the messages that may move on a connection. A message may have to wait for wake, which
+// is due: so the time stands still meanwhile.
 func (in *injector) move(l *link) {
-	for c := l.conn; c.Ready(&c.Up, in.now()); {
-		in.carryOut(c.DeliverUp(in.now()))
+	now := in.now()
+	for c := l.conn; c.Ready(&c.Up, now); {
+		in.carryOut(c.DeliverUp(now))
 	}
 	in.moveDown(l)
 }

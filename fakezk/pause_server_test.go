@@ -1,9 +1,14 @@
 package fakezk
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/internal/check"
 )
 
@@ -101,4 +106,36 @@ func TestAllServersThatCanLeadAreApart(t *testing.T) {
 		e.set(1, "/a", "x")
 		e.reads(3, "/a", "x")
 	})
+}
+
+// TestARequestComesBeforeTheAlarm, when a server is about to join the others that has stood still
+// or believed to lead: it waits. Time passes here while the server is locked, so it is real.
+func TestARequestComesBeforeTheAlarm(t *testing.T) {
+	ends := func(in *injector, server int) time.Duration {
+		return max(in.net.BelievesUntil(server), in.net.PausedUntil(server, in.now()))
+	}
+	for server, stops := range map[int]int{2: 3, 3: 0} { // server 3 leads
+		s := Start(t, Options{Servers: 3, TickTime: 20 * time.Millisecond,
+			MaxSessionTimeout: time.Minute})
+		c, _ := s.ConnectAs(t, Client{Server: server, Timeout: 10 * time.Second})
+		injectLine(t, s, fmt.Sprintf("pause-server 500ms server=%d at=1ns", server))
+		time.Sleep(250 * time.Millisecond)
+		if stops > 0 {
+			s.Stop(stops)
+		}
+		s.mu.Lock()
+		check.Equal(t, s.engine.IsApart(server-1), true, "server %d is apart", server)
+		l := s.links.of(c.SessionID())[0]
+		time.Sleep(time.Until(s.faults.began.Add(ends(s.faults, server-1))))
+		hangs := time.AfterFunc(10*time.Second, func() { panic("the server does not come back") })
+		s.pipeline.receive(l, wire.AppendRequest(nil, 1, &proto.Delete{Path: "/x"}))
+		s.mu.Unlock()
+		hangs.Stop()
+		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+			if _, err := c.Create("/x", []byte("x"), 0, zk.WorldACL(zk.PermAll)); err == nil {
+				break
+			}
+		}
+		s.CheckGet(t, "/x", "x")
+	}
 }

@@ -163,7 +163,7 @@ func (n *Network) waitsFor(c *Conn, lane *Lane, m *Message, now time.Duration) t
 	if n.healed || lane != &c.Up || !n.keepsApart() {
 		return 0
 	}
-	if until := n.PausedUntil(c.Server, now); until > 0 {
+	if until := n.standsUntil(c.Server, now); until > 0 {
 		return until
 	}
 	switch m.needs() {

@@ -18,6 +18,15 @@ func (n *Network) PausedUntil(server int, now time.Duration) time.Duration {
 	return 0
 }
 
+// standsUntil is the next time at which a server that stands still may go on, which it does when
+// the driver calls GoOn; 0 if it does not stand still.
+func (n *Network) standsUntil(server int, now time.Duration) time.Duration {
+	if s, stands := n.paused[server]; stands {
+		return max(s.until, now+1)
+	}
+	return 0
+}
+
 // LeftBehindAt is when the others go on without a server that stands still: when it has done so for
 // syncLimit; 0 if that time is over, or if the server goes on before.
 func (n *Network) LeftBehindAt(server int, now time.Duration) time.Duration {

@@ -76,3 +76,12 @@ func TestWhenAServerIsLeftBehind(t *testing.T) {
 	n.pauseFor(1, 20*second, 25*second)
 	check.Equal(t, n.PausedUntil(1, 21*second), 0, "a server that is down stands still")
 }
+
+// TestAServerStandsStillUntilGoOn, also when its time is over.
+func TestAServerStandsStillUntilGoOn(t *testing.T) {
+	n := newTestNetwork(t)
+	n.pauseFor(0, second, 4*second)
+	n.want("when its time is over", ask(n.a1, 4*second), "later 1 at 4.000000001s")
+	check.Equal(t, n.GoOn(0, 4*second), true, "it goes on")
+	n.want("then", n.a1.DeliverUp(5*second), "apply 1")
+}
