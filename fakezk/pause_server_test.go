@@ -91,7 +91,7 @@ func TestRestartEndsTheTimeInWhichAServerStandsStill(t *testing.T) {
 	})
 }
 
-// TestAllServersThatCanLeadAreApart: one was deposed, one stands still, and the leader of the others
+// TestAllServersThatCanLeadAreApart: one was deposed, one stands still, and the leader of the rest
 // stops. The two elect a leader when both are back.
 func TestAllServersThatCanLeadAreApart(t *testing.T) {
 	inEnsemble(t, func(e *ensembleTest, t *testing.T) {

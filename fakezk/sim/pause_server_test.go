@@ -173,7 +173,7 @@ func TestADeposedLeaderEndsSessionsForItself(t *testing.T) {
 	t.Error("no seed lets a come back to the old leader")
 }
 
-// TestAllServersThatCanLeadAreApart: one was deposed, one stands still, and the leader of the others
+// TestAllServersThatCanLeadAreApart: one was deposed, one stands still, and the leader of the rest
 // goes down. The two elect a leader when both are back.
 func TestAllServersThatCanLeadAreApart(t *testing.T) {
 	marks.Expect(t, "all are apart")
