@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,6 +31,10 @@ func TestJobIsOneOfKubernetes(t *testing.T) {
 	if j.APIVersion != batchv1.SchemeGroupVersion.String() || j.Kind != "Job" ||
 		j.Spec.CompletionMode == nil || *j.Spec.CompletionMode != batchv1.IndexedCompletion {
 		t.Errorf("no indexed Job: %+v", j)
+	}
+	if rules := j.Spec.PodFailurePolicy.Rules; !slices.Equal(rules[1].OnExitCodes.Values,
+		[]int32{1, 2}) {
+		t.Errorf("these statuses fail an index: %v", rules[1].OnExitCodes.Values)
 	}
 	if shards := strconv.Itoa(int(*j.Spec.Completions)); !strings.Contains(args(j),
 		"/"+shards+" ") {
@@ -77,19 +82,15 @@ func TestPodsSayWhatOneProcessSays(t *testing.T) {
 	zksim := filepath.Join(dir, "zksim")
 	run(t, nil, "go", "build", "-C", "../..", "-o", zksim, "./cmd/zksim")
 	command := strings.NewReplacer(
-		"go run github.com/zksim/zksim/cmd/zksim@latest", zksim,
-		"--runs 400000", "--runs 62 --clients 1 --rounds 1",
-		"/dev/termination-log", filepath.Join(dir, "log"),
+		"go install github.com/zksim/zksim/cmd/zksim@latest", "test -x "+zksim,
+		"exec zksim", "exec "+zksim, "--runs 400000", "--runs 62 --clients 1 --rounds 1",
+		"/reports/", dir+"/",
 	).Replace(args(j))
 	merge := []string{"merge"}
 	for index := range int(*j.Spec.Completions) {
-		file := filepath.Join(dir, strconv.Itoa(index)+".json")
-		out := run(t, []string{"JOB_COMPLETION_INDEX=" + strconv.Itoa(index)},
+		run(t, []string{"JOB_COMPLETION_INDEX=" + strconv.Itoa(index)},
 			j.Spec.Template.Spec.Containers[0].Command[0], "-c", command)
-		if err := os.WriteFile(file, out, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		merge = append(merge, file)
+		merge = append(merge, filepath.Join(dir, strconv.Itoa(index)+".json"))
 	}
 	merged := untimed(run(t, nil, zksim, merge...))
 	whole := untimed(run(t, nil, zksim, "fuzz", "all", "--runs", "62", "--clients", "1",
