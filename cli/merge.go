@@ -16,7 +16,8 @@ type mergeCommand struct {
 func (c *mergeCommand) Help() string {
 	return "It prints the JSON that one process would have printed for the work of all shards: " +
 		"of a sweep, a hunt or the gallery. A shard that is missing, or there twice, is an " +
-		"error, and so are reports of different builds. One process stops at a finding where other shards go on, so they may find more."
+		"error, and so are reports of different builds. One process stops at a finding where other " +
+		"shards go on, so they may find more."
 }
 
 // Run unites the reports.

@@ -72,8 +72,8 @@ func trySaved(t TB, w scenario.Workload) {
 			again := replayCommand(t, name)
 			t.Fatalf("%s%s\nto see it again: %s%s",
 				o.Story(), indented(r.Problems), again, drawn(t, o, again))
-		case len(o.Result.Missed) > 0:
-			idle = append(idle, name)
+		case len(o.Result.Missed) > 0 && exists(name):
+			idle = append(idle, anywhere(name))
 			why = append(why, name+": "+strings.Join(r.Problems, "; "))
 		case o.Status() == linearizability.Unknown:
 			t.Logf("zksim: %s: the verdict is unknown: %s", name, o.Summary())
@@ -83,6 +83,14 @@ func trySaved(t TB, w scenario.Workload) {
 		t.Logf("zksim: these saved failures test nothing any more:\n%s\nto remove them: rm %s",
 			strings.Join(why, "\n"), strings.Join(idle, " "))
 	}
+}
+
+// anywhere is a file name for a shell in any directory: that of a person is seldom the test's.
+func anywhere(name string) string {
+	if absolute, err := filepath.Abs(name); err == nil {
+		name = absolute
+	}
+	return saved.ShellWord(name)
 }
 
 // savedFiles lists the scenario files in a directory, by name; none if there is no such directory.

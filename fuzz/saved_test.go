@@ -116,15 +116,25 @@ func TestMendedFailuresStay(t *testing.T) {
 func TestSavedFailureThatStrikesNothingIsTold(t *testing.T) {
 	file := failing(t)
 	edit(t, file, `drop-reply client=a .*`, "drop-reply client=a op=getACL request=7")
+	saving, err := os.ReadFile(file)
+	check.OK(t, err)
+	absolute, err := filepath.Abs(file)
+	check.OK(t, err)
 	mended := scenario.Invariants(scenario.Invariant{
 		Name: "anything", Holds: func(scenario.Evidence) error { return nil },
 	})
 	want := file +
 		`: fault "drop-reply client=a op=getACL request=7" matches nothing in this run any more`
 	if failed, text := testPrimary(mended); failed || !strings.Contains(text, want) ||
-		!strings.Contains(text, "to remove them: rm "+file) {
+		!strings.Contains(text, "to remove them: rm "+absolute) {
 		t.Errorf("failed: %v\n%s\nwant %s", failed, text, want)
 	}
+	left := filepath.Join(filepath.Dir(file), "left-0.yaml")
+	check.OK(t, os.Rename(file, left))
+	if failed, text := testPrimary(mended); failed || strings.Contains(text, "to remove them") {
+		t.Errorf("a file that the test removes: failed: %v\n%s", failed, text)
+	}
+	check.OK(t, os.WriteFile(file, saving, 0o666))
 	setFlag(t, "zksim.replay", file)
 	if failed, text := testPrimary(mended); !failed || !strings.Contains(text, want) {
 		t.Errorf("replay: failed: %v\n%s\nwant %s", failed, text, want)
