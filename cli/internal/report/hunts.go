@@ -116,6 +116,7 @@ func (j *Hunts) finish(workloads scenario.Catalogue) (bad bool) {
 		return cmp.Compare(place(a), place(b))
 	})
 	sum := Hunts{
+		Shard:   j.united(),
 		LeftOut: j.LeftOut, NotJudged: j.NotJudged, NotReached: j.NotReached,
 		Seconds: j.Seconds, Interrupted: j.Interrupted,
 		Error: j.Error, Hunts: []Hunt{}, Kept: zeroLike(j.Kept),
