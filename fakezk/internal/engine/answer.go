@@ -30,8 +30,9 @@ func (x *exchange) request(frame []byte) {
 	// The real server answers auth and sasl before the request pipeline: they do
 	// not restart the session's expiry timer.
 	authentication := h.Op == proto.OpAuth || h.Op == proto.OpSasl
-	if !authentication {
-		x.touch()
+	if !authentication && !x.touch() {
+		x.r.Silent = true
+		return
 	}
 	x.r.Body, err = wire.DecodeRequest(h.Op, body)
 	switch {

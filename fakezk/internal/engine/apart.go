@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/marks"
-	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
@@ -64,14 +63,16 @@ func (x *exchange) leader() *state.Store {
 	return x.e.ensemble.leader.store
 }
 
-// touch restarts the expiry timer of the session, if whoever keeps it hears of the request.
-func (x *exchange) touch() {
+// touch restarts the expiry timer of the session, if whoever keeps it hears of the request. It
+// reports false if the server drops the request, without a reply.
+func (x *exchange) touch() bool {
 	switch at := x.c.at; {
 	case at.isApart():
-		x.touchApart()
+		return x.touchApart()
 	case x.e.ensemble.reachesLeader(at):
 		x.e.sessions.touch(x.c.session, x.now)
 	}
+	return true
 }
 
 // session is the session with an id as the connection's server knows it, nil if there is none.
@@ -92,17 +93,17 @@ func (x *exchange) session(id int64) *session {
 }
 
 // touchApart restarts the expiry timer of the session as a server knows it that is apart. If the
-// timer has run out the server refuses the request: it has ended the session for itself, and not
-// for the others.
+// timer has run out the server drops the request: it has ended the session for itself, and not for
+// the others.
 //
-// Source: SessionTrackerImpl.checkSession, touchSession.
-func (x *exchange) touchApart() {
+// Source: SessionTrackerImpl.touchSession; ZooKeeperServer.submitRequestNow.
+func (x *exchange) touchApart() bool {
 	s := x.c.session
 	if s.runOut(x.now) {
-		x.refusal = proto.SessionExpired
-		return
+		return false
 	}
 	s.expiresAt = x.e.sessions.endOfTick(x.now + s.timeoutMs)
+	return true
 }
 
 // runOut ends a session, as a server knows it that is apart, whose timer has run out. It reports

@@ -77,3 +77,20 @@ func TestALeaderEndsSessionsForItself(t *testing.T) {
 		check.Equal(t, len(b.e.Sessions()), 1, "apart %t: sessions", leaves)
 	}
 }
+
+// TestAServerApartDropsRequests of sessions that it has ended for itself. The sessions may live on
+// at the others, so the clients are not told that they have expired.
+func TestAServerApartDropsRequests(t *testing.T) {
+	b := ensembleBench(t)
+	c := b.connectTo(0, 0, 5*time.Second)
+	b.e.Leave(0)
+	b.take(b.e.Elect(2, b.now))
+	b.wantOutputs("")
+	b.must(c, exists("/"))
+	b.now = b.now.Add(8 * time.Second)
+	frame := wire.AppendRequest(nil, 9, exists("/"))
+	r := b.take(b.e.Handle(c, frame[4:], b.now))
+	check.Equal(t, r.Request.Silent, true, "no reply")
+	b.wantOutputs("")
+	check.Equal(t, len(b.e.Sessions()), 1, "sessions of the others")
+}
