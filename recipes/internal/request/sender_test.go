@@ -116,3 +116,20 @@ func TestRowsComeBackApart(t *testing.T) {
 			"rows come back at %v; want all apart", times)
 	})
 }
+
+// TestConfirmIsAWrite, whatever there is at the path, and also after a lost reply: it takes a zxid.
+func TestConfirmIsAWrite(t *testing.T) {
+	testconn.Alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn) {
+		for path, perms := range map[string]int32{"/open": zk.PermAll, "/hidden": zk.PermWrite} {
+			_, err := c.Create(path, nil, 0, zk.WorldACL(perms))
+			check.OK(t, err)
+		}
+		r := NewSender(t.Context(), c, NewOptions[func(*Options)](nil), "", "")
+		c.On("confirm", 4, testconn.LoseReply)
+		for _, path := range []string{"/open", "/hidden", "/none/at/all", "/open"} {
+			before := s.LastZxid()
+			check.OK(t, r.Confirm(path))
+			check.Equal(t, s.LastZxid() > before, true, "%s: a write", path)
+		}
+	})
+}
