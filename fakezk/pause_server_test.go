@@ -139,3 +139,16 @@ func TestARequestComesBeforeTheAlarm(t *testing.T) {
 		s.CheckGet(t, "/x", "x")
 	}
 }
+
+// TestGarbageAtAServerThatStandsStill ends the connection when the server goes on.
+func TestGarbageAtAServerThatStandsStill(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		e.inject("pause-server 4s server=1 at=1ns")
+		time.Sleep(time.Second)
+		began := time.Now()
+		r := rawDial(t, e.Server)
+		r.send([]byte{0xff, 0xff, 0xff, 0xff})
+		r.wantClosed()
+		check.Equal(t, time.Since(began).Round(time.Second), 3*time.Second, "time to the end")
+	})
+}

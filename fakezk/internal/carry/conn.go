@@ -138,6 +138,9 @@ func (c *Conn) DeliverUp(now time.Duration) []Action {
 	case c.vanishes() || c.state == Severed:
 		return nil
 	case m.End != nil:
+		if until := c.net.waitsFor(c, &c.Up, m, now); until > 0 {
+			return c.putOff(m, until)
+		}
 		marks.Hit("garbage")
 		return c.endSoon(io.EOF)
 	case m.Dials:
