@@ -48,7 +48,7 @@ func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 			}
 			ep.ask()
 		},
-		Length: holdingTime,
+		Length: claims.length,
 	}, ops.Lead, func(l lock.Claims) linearizability.Claims {
 		return lock.Election(l)
 	})

@@ -137,13 +137,18 @@ func holdingTime(s scenario.Script) time.Duration {
 	return time.Duration(turns) * (scenario.LongHold + time.Second)
 }
 
-// length is holdingTime, with the time until the server has deleted some nodes whose TTL is over.
+// length is holdingTime, with lifetimes.
 func (c LockClaims) length(s scenario.Script) time.Duration {
+	return holdingTime(s) + c.lifetimes(s)
+}
+
+// lifetimes is the time until the server has deleted a node of each client whose TTL is over.
+func (c LockClaims) lifetimes(s scenario.Script) time.Duration {
 	if c.TTL == 0 {
-		return holdingTime(s)
+		return 0
 	}
 	const looks = time.Minute
-	return holdingTime(s) + time.Duration(s.Clients)*(c.TTL+looks)
+	return time.Duration(s.Clients) * (c.TTL + looks)
 }
 
 // retryPause is how long a client waits after an error before it goes on.

@@ -31,7 +31,7 @@ func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 				return open(env)
 			}, playLock)(p, s)
 		},
-		Length: holdingTime,
+		Length: claims.length,
 	}, ops.Lock, func(l lock.Claims) linearizability.Claims {
 		l.Nodes = paths[len(paths)-1]
 		return l

@@ -24,7 +24,7 @@ func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 				l := singleMode(p, h)
 				return func(round int) { playReentrant(l, round) }, nil
 			}),
-		Length: holdingTime,
+		Length: claims.length,
 	}, ops.Lock, func(l lock.Claims) linearizability.Claims {
 		return lock.Reentrant(l)
 	})

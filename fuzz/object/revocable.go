@@ -34,7 +34,7 @@ func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Wor
 				return revocablePlayer{singleMode(p, h), h.Now}.turn, nil
 			}),
 		Length: func(s scenario.Script) time.Duration {
-			return time.Duration(s.Clients*s.Rounds) * (enough + time.Second)
+			return time.Duration(s.Clients*s.Rounds)*(enough+time.Second) + claims.lifetimes(s)
 		},
 	}, ops.Lock, func(l lock.Claims) linearizability.Claims {
 		return lock.Revocable{Claims: l, Within: heardWithin}

@@ -35,7 +35,7 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 				reads, writes := readMode(p, h), writeMode(p, h)
 				return func(round int) { playRWLock(reads, writes, round) }, nil
 			}),
-		Length: holdingTime,
+		Length: claims.length,
 	}, ops.Lock, func(l lock.Claims) linearizability.Claims {
 		return lock.ReadWrite(l)
 	})

@@ -60,7 +60,7 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 				return semaphorePlayer{p, h.Now, claims.Leases}.turn, nil
 			}),
 		Shared: true,
-		Length: holdingTime,
+		Length: claims.length,
 	}, ops.Acquire, func(l lock.Claims) linearizability.Claims {
 		l.Nodes = claims.Nodes
 		return lock.Semaphore{Leases: claims.Leases, Claims: l}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -146,6 +147,22 @@ func TestALockOnTTLNodesWithoutTheClaimIsRefused(t *testing.T) {
 		Script: scenario.Script{Clients: 2, Rounds: 1}}.Run()
 	check.Contains(t, fmt.Sprint(err), "/lock/holder is made with a TTL, and the lock has no "+
 		"ephemerals: if it is held by TTL nodes, set TTL of its claims")
+}
+
+// TestRunsWithTTLNodesAreLonger, of each kind of lock: the server takes a node only after its time.
+func TestRunsWithTTLNodesAreLonger(t *testing.T) {
+	workloads := func(c object.LockClaims) []scenario.Workload {
+		return []scenario.Workload{
+			object.Lock(nil, c), object.Election(nil, c), object.MultiLock(nil, c),
+			object.Reentrant(nil, c), object.Revocable(nil, c), object.RWLock(nil, c),
+			object.Semaphore(nil, object.SemaphoreClaims{LockClaims: c}),
+		}
+	}
+	long := workloads(object.LockClaims{TTL: lockTTL})
+	script := scenario.Script{Clients: 2, Rounds: 2}
+	for i, w := range workloads(object.LockClaims{}) {
+		check.Equal(t, long[i].Length(script), w.Length(script)+2*(lockTTL+time.Minute), w.Name)
+	}
 }
 
 // TestLocksOnTTLNodes: a right one is not accused, with a signal of loss or without. One that never

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// meant asks for a name that differs from a wrong one in one of three letters, and in two at most.
-// It is "" if no name does.
+// meant asks for the name that is nearest to a wrong one. It is "" if that takes more than two
+// changes of a letter, or more than one for each three letters.
 func meant(wrong string, names []string) string {
 	for _, name := range nearest(wrong, names, 1) {
 		if changes(wrong, name) <= min(2, len(wrong)/3) {
