@@ -155,8 +155,8 @@ var arrows = map[string]string{
 	"fuzz/show": `
 		fakezk/sim fakezk/trace linearizability fuzz/picture fuzz/saved fuzz/scenario`,
 	"fuzz": `
-		fakezk/realworld linearizability fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario
-		fuzz/show internal/ballast internal/inflight`,
+		fakezk/realworld fakezk/sim linearizability fuzz/hunt fuzz/picture fuzz/saved
+		fuzz/scenario fuzz/show internal/ballast internal/inflight`,
 	"fuzz/property": `
 		fakezk/fault fakezk/sim fakezk/trace fuzz/scenario internal/ballast internal/inflight
 		linearizability github.com/go-zookeeper/zk github.com/petermattis/goid

@@ -286,7 +286,8 @@ func (s *supervisor) crashed(dir string, how fmt.Stringer, notes [][]byte) int {
 	}
 	s.Printf("\n%s is violated: the code under test ended the process: %s\n"+
 		"it was one of the following %s; %s\n\n",
-		saved.Crash, how, command.Plural(len(files), "scenario"), playedAlone(cutOff))
+		saved.Crash, how, command.Plural(len(files), "scenario"),
+		playedAlone(cutOff, s.commands.Prove.Workload != ""))
 	for _, f := range files {
 		s.printFile(f, save)
 	}
@@ -294,19 +295,24 @@ func (s *supervisor) crashed(dir string, how fmt.Stringer, notes [][]byte) int {
 }
 
 // playedAlone says what is known of the noted scenarios, played alone, if none has ended the
-// process. cutOff is the number of those that were not played to their end.
-func playedAlone(cutOff int) string {
-	if cutOff == 0 {
-		return "played alone, none ends the process"
+// process. cutOff is the number of those that were not played to their end. They may be of a proof.
+func playedAlone(cutOff int, proof bool) string {
+	text := "played alone, none ends the process"
+	if cutOff > 0 {
+		text = fmt.Sprintf("played alone, none has ended the process, but %s not tried to "+
+			"the end within %s of real time", command.Plural(cutOff, "scenario"), aloneFor)
 	}
-	return fmt.Sprintf("played alone, none has ended the process, but %s not tried to "+
-		"the end within %s of real time", command.Plural(cutOff, "scenario"), aloneFor)
+	if proof {
+		text += "; of a run of a proof only the choices made before it are known, so what was played " +
+			"alone may be other runs; the same command plays the same runs again"
+	}
+	return text
 }
 
 // output are the flags of the command that say how it prints: the directory of --save, and --json.
 func (c *commands) output() (save string, json bool) {
-	json = c.Run.JSON || c.Replay.JSON || c.Sweep.JSON || c.Fuzz.JSON
-	return c.Fuzz.Save + c.Sweep.Save, json // one of them is empty
+	json = c.Run.JSON || c.Replay.JSON || c.Sweep.JSON || c.Fuzz.JSON || c.Prove.JSON
+	return c.Fuzz.Save + c.Sweep.Save + c.Prove.Save, json // all but one are empty
 }
 
 // printFile prints a scenario that ends the process, and saves it.

@@ -3,6 +3,7 @@ package fuzz
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/realworld"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/inflight"
@@ -117,10 +119,15 @@ func warn(t TB, name string) {
 }
 
 // removeCleared removes a file that was saved because of a note: its scenario does not end the
-// process.
-func removeCleared(name string) error {
-	if strings.HasPrefix(filepath.Base(name), leftPrefix) {
-		return os.Remove(name)
+// process. Of a run of a proof it says what that means.
+func removeCleared(name string, s scenario.Scenario, stderr io.Writer) error {
+	if !strings.HasPrefix(filepath.Base(name), leftPrefix) {
+		return nil
 	}
-	return nil
+	if s.Schedule.Kind == sim.Turns {
+		fmt.Fprintf(stderr, "zksim: %s does not end the process. Of a run of a proof only the "+
+			"choices made before it are known, so this may be another run. The proof plays "+
+			"the same runs again.\n", name)
+	}
+	return os.Remove(name)
 }

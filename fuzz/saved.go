@@ -62,7 +62,7 @@ func trySaved(t TB, w scenario.Workload) {
 		warn(t, name)
 		r, err := playSaved(w, name)
 		if err == nil {
-			err = removeCleared(name)
+			err = removeCleared(name, r.Outcome.Scenario, os.Stderr)
 		}
 		if err != nil {
 			t.Fatalf("zksim: a saved failure cannot be tried again: %v", err)
