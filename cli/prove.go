@@ -12,7 +12,7 @@ import (
 )
 
 type proveCommand struct {
-	Workload string        `arg:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them."`
+	Workload string        `arg:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them. Or an exhibit of the gallery, by its slug."`
 	Impl     string        `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
 	Clients  int           `help:"Number of clients." default:"2"`
 	Rounds   int           `help:"Rounds that each client plays." default:"1"`
@@ -29,7 +29,7 @@ type proveCommand struct {
 func (c *proveCommand) Run(a *app) error {
 	t := target{Impl: c.Impl, Clients: c.Clients, Rounds: c.Rounds, Seed: c.Seed}
 	t.Servers.Number = 1
-	s, err := t.scenario(a.workloads, c.Workload)
+	s, err := t.scenario(a.files, c.Workload) // exhibits of the gallery, too
 	if err == nil {
 		err = errors.Join(c.check(), command.CheckDir("--save", c.Save),
 			command.CheckDir("--html", c.HTML))
@@ -77,6 +77,9 @@ type proofReport struct {
 	Interrupted bool              `json:"interrupted"`
 	Error       string            `json:"error,omitempty"` // that ended it early
 	Violation   *report.Violation `json:"violation,omitempty"`
+	// Smallest says in a sentence that no run with fewer faults violates anything, if that is known
+	// of the violation.
+	Smallest string `json:"smallest,omitempty"`
 }
 
 // report prints a proof, which an error or an interrupt may have ended early.
@@ -96,8 +99,8 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 	}
 	switch {
 	case p.Violation != nil:
-		found, err := c.show(a, p)
-		r.Violation, ended = &found, errors.Join(ended, err)
+		found, smallest, err := c.show(a, p)
+		r.Violation, r.Smallest, ended = &found, smallest, errors.Join(ended, err)
 	case !c.JSON:
 		a.Printf("%s\n", p.Scope())
 		printUndecided(a.Env, p.FirstUndecided, false)
@@ -120,20 +123,32 @@ func (c *proveCommand) check() error {
 	return nil
 }
 
-// show makes the violation small, prints it unless JSON is asked for, and saves it.
-func (c *proveCommand) show(a *app, p *hunt.Proof) (report.Violation, error) {
-	found := report.Violation{Property: p.Violation.Property(), Points: 1}
+// show makes the violation small, prints it unless JSON is asked for, and saves it. It returns what
+// the proof says of it, too.
+func (c *proveCommand) show(a *app, p *hunt.Proof) (
+	found report.Violation, smallest string, err error,
+) {
+	found = report.Violation{Property: p.Violation.Property(), Points: 1}
 	a.Progress.Phase("making the violation of %s small", found.Property)
 	small, finished, err := hunt.Minimize(a.Context, p.Violation)
 	if err != nil {
-		return found, err
+		return found, "", err
 	}
 	unsteady := unsteadiness(small)
+	if unsteady == nil {
+		smallest = p.Smallest(small)
+	}
 	found.Minimal, found.Maker = show.OutcomeOf(small), small.Maker()
 	found.Unfinished, found.Unsteady = !finished, unsteady != nil
 	if !c.JSON {
 		a.Printf("\n%s is violated; the smallest scenario%s:\n\n%s", small.Property(),
 			whyLarge(a.Env, finished), command.Indent(show.Story(small)))
 	}
-	return found, findings{a.Env, c.Save, c.HTML, c.JSON}.keep(&found, small, unsteady)
+	if !c.JSON && smallest != "" {
+		a.Printf("\nsmallest: %s\n", smallest)
+		if len(small.Scenario.Plan) > 0 {
+			a.Printf("%s\n", p.Scope())
+		}
+	}
+	return found, smallest, findings{a.Env, c.Save, c.HTML, c.JSON}.keep(&found, small, unsteady)
 }

@@ -54,11 +54,26 @@ func Prove(t TB, w scenario.Workload, b Bounds) {
 	case err != nil && ctx.Err() == nil:
 		t.Fatalf("zksim: %v", err)
 	case p.Violation != nil:
-		fail(ctx, t, p.Violation, nil)
+		fail(ctx, t, p.Violation, nil, smallest(p))
 	case !p.Holds():
 		t.Fatalf("zksim: %s%s", p, because(ctx, p))
 	}
 	t.Logf("zksim: %s\n%s", p, p.Scope())
+}
+
+// smallest says of a violation, made small, whether it has as few faults as possible, and what that
+// does not prove.
+func smallest(p *hunt.Proof) func(small *scenario.Outcome) string {
+	return func(small *scenario.Outcome) string {
+		says := p.Smallest(small)
+		switch {
+		case says == "":
+			return ""
+		case len(small.Scenario.Plan) > 0:
+			says += "\n" + p.Scope()
+		}
+		return "\nzksim: smallest: " + says + "\n"
+	}
 }
 
 // because says why a proof is none.

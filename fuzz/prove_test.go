@@ -2,11 +2,16 @@ package fuzz
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -71,5 +76,45 @@ func TestProofs(t *testing.T) {
 		if !strings.HasPrefix(text, c.want) {
 			t.Errorf("%s: failed with:\n%s\nwant %s", c.about, text, c.want)
 		}
+	}
+}
+
+// TestProofsSayWhatIsSmallest, and what that does not prove.
+func TestProofsSayWhatIsSmallest(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := failure(func(tb TB) { Prove(tb, twoSteps(false), Bounds{}) })
+	check.Contains(t, text, "\nzksim: smallest: it needs no fault\n")
+	t.Chdir(t.TempDir()) // without the failure that was saved
+	text = failure(func(tb TB) { Prove(tb, lostReply(), Bounds{Clients: 1, Faults: 1}) })
+	check.Contains(t, text, "\nzksim: smallest: no run with fewer faults violates anything, "+
+		"for 1 client, 1 round\ntried: ")
+	check.Contains(t, text, "\nnot tried, so not proved: ")
+}
+
+// lostReply is a workload whose calls must not fail.
+func lostReply() scenario.Workload {
+	w := twoSteps(true)
+	w.Judge = scenario.Invariants(scenario.Invariant{Name: "no call fails",
+		Holds: func(e scenario.Evidence) error {
+			for _, op := range e.History.Ops {
+				if !op.OK() {
+					return errors.New("a call has failed")
+				}
+			}
+			return nil
+		}})
+	return w
+}
+
+// TestLeftRunOfAProofMayBeAnother than the one that ended the process, and its end says so.
+func TestLeftRunOfAProofMayBeAnother(t *testing.T) {
+	for kind, want := range map[sim.ScheduleKind]bool{sim.Latencies: false, sim.Turns: true} {
+		name := filepath.Join(t.TempDir(), "left-1.yaml")
+		check.OK(t, os.WriteFile(name, nil, 0o666))
+		var says strings.Builder
+		s := scenario.Scenario{Schedule: sim.Schedule{Kind: kind}}
+		check.OK(t, removeCleared(name, s, &says))
+		check.Equal(t, strings.Contains(says.String(), "may be another run"), want, "%v", kind)
+		check.Equal(t, exists(name), false)
 	}
 }

@@ -189,8 +189,11 @@ func checkGoals(t TB, s scenario.Scenario, sweep *hunt.Sweep, found *hunt.Found)
 }
 
 // fail makes the violation small, saves it and fails with its story. It also names what else the
-// hunt has found, if there was one.
-func fail(ctx context.Context, t TB, o *scenario.Outcome, found *hunt.Found) {
+// hunt has found, if there was one, and what others say of the small violation.
+func fail(
+	ctx context.Context, t TB, o *scenario.Outcome, found *hunt.Found,
+	others ...func(small *scenario.Outcome) string,
+) {
 	t.Helper()
 	if *flagUnsteady {
 		shown, runs := hunt.Shows(o)
@@ -212,6 +215,9 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, found *hunt.Found) {
 	if steady, differing := hunt.Steady(small); !steady {
 		t.Fatalf("%s\nzksim: %s is violated, but not each time: %s",
 			story, small.Property(), diverged(t, hunt.DivergenceOf(small, differing)))
+	}
+	for _, say := range others {
+		story += say(small)
 	}
 	if found != nil {
 		for _, other := range found.Others {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -50,16 +51,21 @@ type Proof struct {
 	Undecided      int
 	FirstUndecided *scenario.Outcome
 
-	seen  basis
-	views map[uint64]bool
-	share float64 // of the runs of all plans, 1 for each plan
+	seen    basis
+	views   map[uint64]bool
+	share   float64 // of the runs of all plans, 1 for each plan
+	unclear int     // the fewest faults of a run with an unknown verdict
+	// fewest says that all runs with fewer faults than Violation were tried, and none violates
+	// anything.
+	fewest bool
 }
 
 // Prove plays every run of a small scenario, once for each class of runs with equal orders: every
 // order in which the requests of different clients reach the server, in which messages, ends of
 // dials and ends of pauses reach one client, and every plan of at most b.Faults faults. It ends
 // early, without an error, at the first violation or at a bound. It returns the result so far and
-// the error of the context when ctx is done.
+// the error of the context when ctx is done. It tries all runs with fewer faults before one with
+// more, so a violation has as few as possible; see [Proof.Smallest].
 //
 // See [sim.Turns] for what is chosen and [trace.Thing.Commutes] for what makes two orders equal.
 // What is not chosen is fixed:
@@ -97,14 +103,27 @@ type prover struct {
 	visit   func(*scenario.Outcome)     // of each class
 	commute func(a, b trace.Thing) bool // whether the order of two things makes no difference
 
-	trees   []*tree // to be tried, the first at the same time
+	trees   []*tree                        // to be tried, the first of them next
+	next    func(trees []*tree) (some int) // how many of the first may be tried at the same time
 	planned map[string]bool
 }
 
 func newProver(s scenario.Scenario) *prover {
 	s.Plan, s.Schedule = nil, sim.Schedule{}
-	return &prover{Proof: &Proof{Scenario: s, views: map[uint64]bool{}}, planned: map[string]bool{},
-		visit: func(*scenario.Outcome) {}, commute: trace.Thing.Commutes}
+	return &prover{
+		Proof:   &Proof{Scenario: s, views: map[uint64]bool{}, unclear: math.MaxInt},
+		planned: map[string]bool{}, next: withFewest,
+		visit: func(*scenario.Outcome) {}, commute: trace.Thing.Commutes,
+	}
+}
+
+// withFewest is the number of the first trees that have as many faults as the first one. As plans
+// are added at the end, there is none with fewer.
+func withFewest(trees []*tree) (some int) {
+	for some < len(trees) && len(trees[some].plan) == len(trees[0].plan) {
+		some++
+	}
+	return some
 }
 
 // A tree is the runs under one plan.
@@ -192,7 +211,7 @@ const atATime = 8
 
 // playSome plays the next run of each of some trees, and takes in the runs in order.
 func (p *prover) playSome(ctx context.Context) error {
-	n := min(atATime, len(p.trees))
+	n := min(atATime, p.next(p.trees))
 	if p.bounds.Runs > 0 {
 		n = min(n, p.bounds.Runs-p.Runs)
 	}
@@ -268,12 +287,20 @@ func (p *prover) take(t *tree, o *scenario.Outcome) {
 	}
 	switch o.Status() {
 	case linearizability.Violated:
-		p.Violation = o
+		p.Violation, p.fewest = o, p.triedFewer(o)
 	case linearizability.Unknown:
 		if p.Undecided++; p.FirstUndecided == nil {
 			p.FirstUndecided = o
 		}
+		p.unclear = min(p.unclear, len(t.plan))
 	}
+}
+
+// triedFewer reports whether all runs with fewer faults than one were tried and could be judged.
+func (p *prover) triedFewer(o *scenario.Outcome) bool {
+	faults := len(o.Scenario.Plan)
+	return p.unclear >= faults && len(o.Result.Missed) == 0 &&
+		!slices.ContainsFunc(p.trees, func(t *tree) bool { return len(t.plan) < faults })
 }
 
 // Holds reports whether all runs were tried, and none violates anything.
@@ -281,14 +308,7 @@ func (p *Proof) Holds() bool { return p.Complete && p.Violation == nil && p.Unde
 
 // String is the result in one sentence.
 func (p *Proof) String() string {
-	s := p.Scenario.Script
-	within := fmt.Sprintf("for %d clients, %d rounds, ", s.Clients, s.Rounds)
-	if s.Clients == 1 {
-		within = strings.Replace(within, "clients", "client", 1)
-	}
-	if s.Rounds == 1 {
-		within = strings.Replace(within, "rounds", "round", 1)
-	}
+	within := p.script() + ", "
 	switch p.Faults {
 	case 0:
 		within += "no faults"
@@ -313,11 +333,51 @@ func (p *Proof) String() string {
 	return fmt.Sprintf("holds: %d classes of runs, complete, %s", p.Classes, within)
 }
 
-// Scope says in words what was tried and what was not. So it tells what a proof does not prove.
+// script says for which script the result is.
+func (p *Proof) script() string {
+	s := p.Scenario.Script
+	text := fmt.Sprintf("for %d clients, %d rounds", s.Clients, s.Rounds)
+	if s.Clients == 1 {
+		text = strings.Replace(text, "clients", "client", 1)
+	}
+	if s.Rounds == 1 {
+		text = strings.Replace(text, "rounds", "round", 1)
+	}
+	return text
+}
+
+// Smallest says in a sentence that an outcome has as few faults as possible, "" if that is not
+// known. The outcome is Violation or what [Minimize] has made of it. Of one with faults it is known
+// if all runs of the proof with fewer faults were tried and none violates anything, and if the
+// outcome has the script and the seed of the proof, and as many faults as Violation.
+func (p *Proof) Smallest(o *scenario.Outcome) string {
+	s := o.Scenario
+	switch {
+	case len(s.Plan) == 0:
+		return "it needs no fault"
+	case !p.fewest || len(s.Plan) != len(p.Violation.Scenario.Plan) ||
+		plain(s.Script) != plain(p.Scenario.Script) || s.Seed != p.Scenario.Seed:
+		return ""
+	}
+	return "no run with fewer faults violates anything, " + p.script()
+}
+
+// plain is a script with the numbers that 0 stands for.
+func plain(s scenario.Script) scenario.Script {
+	s.Servers, s.Goroutines = max(1, s.Servers), max(1, s.Goroutines)
+	return s
+}
+
+// Scope says in words what was tried and what was not. So it tells what a proof does not prove. For
+// a violation it is about the runs with fewer faults.
 func (p *Proof) Scope() string {
 	text := "tried: every order in which requests reach the server, and in which messages, dials " +
 		"and ends of pauses reach a client\n"
-	if p.Faults > 0 {
+	faults := p.Faults
+	if p.Violation != nil {
+		faults = len(p.Violation.Scenario.Plan) - 1
+	}
+	if faults > 0 {
 		var kinds []string
 		for _, k := range ProvedKinds() {
 			kinds = append(kinds, string(k.Kind))

@@ -247,6 +247,108 @@ func TestProofsVisitTheSameClasses(t *testing.T) {
 	}
 }
 
+// failing is a scenario that is violated if so many calls fail. Verdicts on runs with fewer failed
+// calls are unknown if they are not decided.
+func failing(calls int, decided bool) scenario.Scenario {
+	s := tiny("get /x", "get /y")
+	s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
+		v := linearizability.Verdict{Property: scenario.InvariantProperty}
+		failed := 0
+		for _, op := range e.History.Ops {
+			if !op.OK() {
+				failed++
+			}
+		}
+		switch {
+		case failed >= calls:
+			v.Status, v.Summary = linearizability.Violated, "too many"
+		case !decided:
+			v.Status, v.Summary = linearizability.Unknown, "too few"
+		}
+		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
+	}
+	return s
+}
+
+// Two mistakes: the newest plans first, and all plans at the same time.
+func newest(trees []*tree) int {
+	slices.Reverse(trees)
+	return 1
+}
+
+func mixed(trees []*tree) int { return len(trees) }
+
+// TestViolationHasTheFewestFaults of all runs, and the proof says so where it knows it.
+func TestViolationHasTheFewestFaults(t *testing.T) {
+	t.Parallel()
+	const fewest = "no run with fewer faults violates anything, for 2 clients, 1 round"
+	for _, c := range []struct {
+		about   string
+		faults  int // that it needs
+		decided bool
+		next    func(trees []*tree) int // nil for the right one
+		want    string
+	}{
+		{"none", 0, true, nil, "it needs no fault"},
+		{"one", 1, true, nil, fewest},
+		{"one, and other verdicts are unknown", 1, false, nil, ""},
+		{"two", 2, true, nil, fewest},
+		{"two, and the newest plans come first", 2, true, newest, ""},
+	} {
+		p := newProver(failing(c.faults, c.decided))
+		if p.Faults = 2; c.next != nil {
+			p.next = c.next
+		}
+		p.plan(nil)
+		check.OK(t, p.run(t.Context()))
+		if p.Violation == nil {
+			t.Fatalf("%s: nothing is violated", c.about)
+		}
+		check.Equal(t, len(p.Violation.Scenario.Plan), c.faults, "faults: %s", c.about)
+		check.Equal(t, p.Smallest(p.Violation), c.want, "%s", c.about)
+	}
+}
+
+// TestSmallestIsNotSaidOfAnotherScript, for the proof is about its own.
+func TestSmallestIsNotSaidOfAnotherScript(t *testing.T) {
+	t.Parallel()
+	p, err := Prove(t.Context(), failing(1, true), Bounds{Faults: 1})
+	check.OK(t, err)
+	for about, change := range map[string]func(s *scenario.Scenario){
+		"clients": func(s *scenario.Scenario) { s.Script.Clients = 1 },
+		"rounds":  func(s *scenario.Scenario) { s.Script.Rounds = 2 },
+		"seed":    func(s *scenario.Scenario) { s.Seed = 2 },
+		"faults":  func(s *scenario.Scenario) { s.Plan = append(slices.Clone(s.Plan), s.Plan...) },
+	} {
+		other := *p.Violation
+		change(&other.Scenario)
+		check.Equal(t, p.Smallest(&other), "", "with other %s", about)
+	}
+	alike := *p.Violation
+	alike.Scenario.Script.Servers, alike.Scenario.Script.Goroutines = 1, 1
+	check.Equal(t, p.Smallest(&alike), p.Smallest(p.Violation))
+}
+
+// TestProofsTryFewerFaultsFirst, and a mistake in the order is noticed.
+func TestProofsTryFewerFaultsFirst(t *testing.T) {
+	t.Parallel()
+	inOrder := func(next func(trees []*tree) int) bool {
+		p := newProver(tiny("set /x", "get /x"))
+		if p.Faults, p.bounds.Runs = 2, 1000; next != nil {
+			p.next = next
+		}
+		var faults []int
+		p.visit = func(o *scenario.Outcome) { faults = append(faults, len(o.Scenario.Plan)) }
+		p.plan(nil)
+		check.OK(t, p.run(t.Context()))
+		check.Equal(t, slices.Max(faults), 2, "the most faults of a run")
+		return slices.IsSorted(faults)
+	}
+	check.Equal(t, inOrder(nil), true)
+	check.Equal(t, inOrder(newest), false, "the newest plans come first")
+	check.Equal(t, inOrder(mixed), false, "all plans come at the same time")
+}
+
 // TestRunsTooLongForAProofAreAnError, and none is complete.
 func TestRunsTooLongForAProofAreAnError(t *testing.T) {
 	t.Parallel()
