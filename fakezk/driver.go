@@ -75,7 +75,8 @@ func (d driver) Expire(session int64, late time.Duration) bool {
 	return d.in.expire(session, late)
 }
 
-func (d driver) Restart(int, *carry.Armed, time.Duration) {
+func (d driver) Restart(server int, _ *carry.Armed, _ time.Duration) {
+	d.in.endApart(server)
 	d.in.ensemble.settle() // later actions sever its connections
 }
 

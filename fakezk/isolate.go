@@ -94,6 +94,11 @@ func (in *injector) leaveUnaware() {
 // join lets a server that was apart be with the others again.
 func (in *injector) join(server int) {
 	in.carryOut(in.net.TakeDown(server, in.now()))
+	in.endApart(server)
+}
+
+// endApart tells the engine that a server which is down is with the others when it is back.
+func (in *injector) endApart(server int) {
 	in.noteApart(server)
 	if in.engine.IsApart(server) {
 		in.pipeline.deliver(in.engine.Join(server, time.Now()))

@@ -152,3 +152,17 @@ func TestGarbageAtAServerThatStandsStill(t *testing.T) {
 		check.Equal(t, time.Since(began).Round(time.Second), 3*time.Second, "time to the end")
 	})
 }
+
+// TestAServerApartRestarts by a fault: it is with the others when it is back.
+func TestAServerApartRestarts(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		e.inject("pause-server 15s server=3 at=1ns")
+		time.Sleep(12 * time.Second)
+		e.set(1, "/a", "x")
+		e.inject("restart 2s server=3 at=1ns")
+		time.Sleep(5 * time.Second)
+		e.reads(3, "/a", "x")
+		e.set(3, "/a", "y")
+		e.reads(1, "/a", "y")
+	})
+}
