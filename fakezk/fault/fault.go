@@ -108,17 +108,18 @@ const (
 	// it is the leader, the other servers do not. A write or a sync through a server that lags is
 	// answered when it has caught up; on a fakezk.Server it catches up at once, and lags again.
 	Lag Kind = "lag"
-	// Isolate: the server of the client does not reach the other servers for a while. It answers
-	// reads from what it has; writes, syncs and handshakes wait. The leader hears of no client of
-	// the server, and ends their sessions in time. If the server leads, all writes wait, and no
-	// session ends meanwhile. A server that is isolated for five ticks, the usual syncLimit, by one
-	// fault or by several that overlap, gives up: its connections are reset, and dials fail until
-	// it is back.
+	// Isolate: the server of the client does not reach the other servers for a while.
 	//
-	// If the server leads, it goes on to answer reads, syncs, pings and clients that come back with
-	// their sessions, from what it has. After five ticks the others elect another leader. The old
-	// one believes to lead for one more tick: what it answers then may be older than a write that
-	// the new leader has acknowledged. Then it gives up, and has committed no write since.
+	// A follower answers reads from what it has; writes, syncs and handshakes wait. The leader
+	// hears of no client of the server, and ends their sessions in time. A follower that is
+	// isolated for five ticks, the usual syncLimit, by one fault or by several that overlap, gives
+	// up: its connections are reset, and dials fail until it is back.
+	//
+	// If the server leads, all writes wait, and no session ends meanwhile. It goes on to answer
+	// reads, syncs, pings and clients that come back with their sessions, from what it has. After
+	// five ticks the others elect another leader. The old one believes to lead for one more tick:
+	// what it answers then may be older than a write that the new leader has acknowledged. Then it
+	// gives up, and has committed no write since.
 	Isolate Kind = "isolate"
 	// PauseServer: the server of the client stands still for a while, as in a long garbage
 	// collection, or suspended with its machine: it reads nothing, sends nothing and applies
@@ -128,6 +129,10 @@ const (
 	// elect another leader without it. When it goes on it believes to lead for one more tick, and
 	// answers as an isolated one. Then it closes its connections and joins the others. A follower
 	// that has stood still for as long joins them anew, too, as soon as it goes on.
+	//
+	// Two things differ from a real server that stands still. Its connections end before it goes on
+	// if all servers that can lead stand still or believe to lead. A Server closes a connection
+	// without a handshake after 10 to 20 s, as always, also one whose handshake waits.
 	PauseServer Kind = "pause-server"
 	// FailoverLose: the leader goes down for a while before the request is applied, which is lost.
 	// Every connection is reset, and dials fail until another leader is elected.
