@@ -229,7 +229,8 @@ func (c *conversation) decode(out Output, asker ConnID, handshake bool) {
 		c.t.Fatalf("reply %+v to connection %d, which has no request", h, out.Conn)
 	case h.Err == proto.OK:
 		_, err = wire.DecodeReply(c.asked, body)
-	case len(body) > 0 && h.Err == proto.MarshallingError && isMulti(c.asked):
+	case len(body) > 0 && h.Err == proto.MarshallingError && isMulti(c.asked),
+		h.Err == proto.AuthFailed && c.asked == proto.OpSasl:
 		_, err = wire.DecodeReply(c.asked, body)
 	case len(body) > 0:
 		c.t.Fatalf("error reply %+v has a body: % x", h, body)
