@@ -167,6 +167,15 @@ func (r *reader) acls() []proto.ACL {
 }
 
 func (r *reader) stat() proto.Stat {
+	s := r.statHead()
+	s.DataLength = r.int32("stat.dataLength")
+	s.NumChildren = r.int32("stat.numChildren")
+	s.Pzxid = r.int64("stat.pzxid")
+	return s
+}
+
+// statHead reads what the stat of a reply and that of a snapshot begin with.
+func (r *reader) statHead() proto.Stat {
 	var s proto.Stat
 	s.Czxid = r.int64("stat.czxid")
 	s.Mzxid = r.int64("stat.mzxid")
@@ -176,8 +185,5 @@ func (r *reader) stat() proto.Stat {
 	s.Cversion = r.int32("stat.cversion")
 	s.Aversion = r.int32("stat.aversion")
 	s.EphemeralOwner = r.int64("stat.ephemeralOwner")
-	s.DataLength = r.int32("stat.dataLength")
-	s.NumChildren = r.int32("stat.numChildren")
-	s.Pzxid = r.int64("stat.pzxid")
 	return s
 }

@@ -55,14 +55,7 @@ func (r *reader) snapshotNodes(lists map[int64][]proto.ACL) (nodes []proto.Snaps
 		}
 		n.Data = r.buffer("node.data")
 		n.ACL = lists[r.int64("node.acl")]
-		n.Stat.Czxid = r.int64("stat.czxid")
-		n.Stat.Mzxid = r.int64("stat.mzxid")
-		n.Stat.Ctime = r.int64("stat.ctime")
-		n.Stat.Mtime = r.int64("stat.mtime")
-		n.Stat.Version = r.int32("stat.version")
-		n.Stat.Cversion = r.int32("stat.cversion")
-		n.Stat.Aversion = r.int32("stat.aversion")
-		n.Stat.EphemeralOwner = r.int64("stat.ephemeralOwner")
+		n.Stat = r.statHead()
 		n.Stat.Pzxid = r.int64("stat.pzxid")
 		nodes = append(nodes, n)
 	}
