@@ -114,8 +114,7 @@ func (in *injector) endPause(server int) {
 
 // noteApart tells the engine whether a server hears of the others now, and they of it.
 func (in *injector) noteApart(server int) {
-	now := in.now()
-	in.engine.CutOff(server, in.net.IsCutOff(server, now) || in.net.PausedUntil(server, now) > 0)
+	in.engine.CutOff(server, in.net.IsSilent(server, in.now()))
 }
 
 // revive ends what faults do to a server.

@@ -91,8 +91,7 @@ func (s *replicas) join(server int, at time.Duration) {
 
 // noteApart tells the engine whether a server hears of the others now, and they of it.
 func (s *replicas) noteApart(server int) {
-	now := s.agenda.Now()
-	s.engine.CutOff(server, s.faults.IsCutOff(server, now) || s.faults.PausedUntil(server, now) > 0)
+	s.engine.CutOff(server, s.faults.IsSilent(server, s.agenda.Now()))
 }
 
 // lacksQuorum reports whether the servers notice that they are no majority.

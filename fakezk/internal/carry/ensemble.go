@@ -46,19 +46,33 @@ type Ensemble struct {
 	Stopped func(server int) bool
 }
 
+// servers says which servers are up, which reach the others, and which believe to lead.
+type servers struct {
+	ensemble Ensemble
+	backAt   map[int]time.Duration // when a server that is down is back
+	cutOff   map[int]span          // of those that do not reach the others
+	paused   map[int]span          // of those that stand still
+	believes map[int]time.Duration // of those that lead no more: when they notice
+}
+
+func newServers() servers {
+	return servers{backAt: map[int]time.Duration{}, cutOff: map[int]span{},
+		paused: map[int]span{}, believes: map[int]time.Duration{}}
+}
+
 // Serve makes the ensemble known to which the connections go. Without one there is a single server.
-func (n *Network) Serve(e Ensemble) { n.ensemble = e }
+func (n *servers) Serve(e Ensemble) { n.ensemble = e }
 
 // A span is a time in which a server does not reach the others, or stands still. Faults that
 // overlap or touch make one, unless the server has rejoined the others between them.
 type span struct{ since, until time.Duration }
 
 // limit is the end of the time for which the others, or the server itself, wait in a span.
-func (n *Network) limit(s span) time.Duration { return s.since + syncLimit*n.ensemble.Tick }
+func (n *servers) limit(s span) time.Duration { return s.since + syncLimit*n.ensemble.Tick }
 
 // reached is the time in a span at which the limit is reached; 0 if it has passed, or if the span
 // ends before.
-func (n *Network) reached(s span, now time.Duration) time.Duration {
+func (n *servers) reached(s span, now time.Duration) time.Duration {
 	if at := n.limit(s); now < at && at <= s.until {
 		return at
 	}
@@ -79,7 +93,7 @@ func prolong(spans map[int]span, server int, now, until time.Duration) (touches 
 
 // cutOffFor begins or prolongs the isolation of a server. A server that is down stays so until it
 // reaches the others.
-func (n *Network) cutOffFor(server int, now, until time.Duration) {
+func (n *servers) cutOffFor(server int, now, until time.Duration) {
 	if prolong(n.cutOff, server, now, until) {
 		marks.Hit("isolations that touch")
 	}
@@ -90,25 +104,25 @@ func (n *Network) cutOffFor(server int, now, until time.Duration) {
 }
 
 // IsCutOff reports whether a server does not reach the others.
-func (n *Network) IsCutOff(server int, now time.Duration) bool {
+func (n *servers) IsCutOff(server int, now time.Duration) bool {
 	return now < n.cutOff[server].until
 }
 
 // GivesUpAt is when a server gives up that is cut off: when it has been so for syncLimit; 0 if that
 // time is over, or if the server reaches the others before.
-func (n *Network) GivesUpAt(server int, now time.Duration) time.Duration {
+func (n *servers) GivesUpAt(server int, now time.Duration) time.Duration {
 	return n.reached(n.cutOff[server], now)
 }
 
 // AwayUntil is when a server is back with the others that is down or cut off, stands still or only
 // believes to lead; 0 if it is with them.
-func (n *Network) AwayUntil(server int, now time.Duration) time.Duration {
+func (n *servers) AwayUntil(server int, now time.Duration) time.Duration {
 	return max(n.MissedUntil(server, now), n.PausedUntil(server, now))
 }
 
 // MissedUntil is AwayUntil as the others know it: that a server stands still they notice when it
 // has done so for syncLimit.
-func (n *Network) MissedUntil(server int, now time.Duration) time.Duration {
+func (n *servers) MissedUntil(server int, now time.Duration) time.Duration {
 	until := max(n.backAt[server], n.cutOff[server].until, n.BelievesUntil(server))
 	if n.IsLeftBehind(server, now) {
 		until = max(until, n.paused[server].until)
@@ -120,11 +134,11 @@ func (n *Network) MissedUntil(server int, now time.Duration) time.Duration {
 }
 
 // Rejoin lets a server reach the others at once, or forgets that it did not.
-func (n *Network) Rejoin(server int) { delete(n.cutOff, server) }
+func (n *servers) Rejoin(server int) { delete(n.cutOff, server) }
 
 // AloneUntil is the next time at which a server may reach a leader with a majority, while a fault
 // keeps servers from each other; 0 if it reaches one.
-func (n *Network) AloneUntil(server int, now time.Duration) (next time.Duration) {
+func (n *servers) AloneUntil(server int, now time.Duration) (next time.Duration) {
 	if !n.keepsApart() {
 		return 0
 	}
@@ -140,9 +154,9 @@ func (n *Network) AloneUntil(server int, now time.Duration) (next time.Duration)
 		case next == 0 || until < next:
 			next = until
 		}
-		apart = apart || n.isApart(i, now)
+		apart = apart || n.IsSilent(i, now)
 	}
-	alone := n.isApart(server, now) || n.isApart(e.Leader(), now) || together <= e.Servers/2
+	alone := n.IsSilent(server, now) || n.IsSilent(e.Leader(), now) || together <= e.Servers/2
 	if !apart || !alone {
 		return 0
 	}
@@ -150,10 +164,10 @@ func (n *Network) AloneUntil(server int, now time.Duration) (next time.Duration)
 }
 
 // keepsApart reports whether a fault may keep servers from each other.
-func (n *Network) keepsApart() bool { return len(n.cutOff)+len(n.paused)+len(n.believes) > 0 }
+func (n *servers) keepsApart() bool { return len(n.cutOff)+len(n.paused)+len(n.believes) > 0 }
 
-// isApart reports whether a server that is up does not talk to the others.
-func (n *Network) isApart(server int, now time.Duration) bool {
+// IsSilent reports whether a server that is up neither hears of the others nor they of it.
+func (n *servers) IsSilent(server int, now time.Duration) bool {
 	return n.IsCutOff(server, now) || n.PausedUntil(server, now) > 0
 }
 

@@ -19,13 +19,7 @@ type Network struct {
 
 	conns   map[int64]*Conn
 	outages []outage
-	backAt  map[int]time.Duration // when a server that is down is back
-	cutOff  map[int]span          // of the servers that do not reach the others
-	paused  map[int]span          // of the servers that stand still
-	// believes has the servers that lead no more, and when they notice.
-	believes map[int]time.Duration
-
-	ensemble Ensemble
+	servers
 }
 
 // Armed is a fault that is armed, and its progress.
@@ -41,8 +35,7 @@ type Armed struct {
 
 // New is a Network without connections. A time of a fault counts from 0.
 func New(plan ...fault.Fault) *Network {
-	n := &Network{conns: map[int64]*Conn{}, backAt: map[int]time.Duration{},
-		cutOff: map[int]span{}, paused: map[int]span{}, believes: map[int]time.Duration{}}
+	n := &Network{conns: map[int64]*Conn{}, servers: newServers()}
 	for _, f := range plan {
 		n.Arm(f, 0)
 	}

@@ -50,7 +50,7 @@ func (n *Network) Refuses(client int64, server int, now time.Duration) (bool, []
 }
 
 // IsDown reports whether a server is down, and so ends no session.
-func (n *Network) IsDown(server int, now time.Duration) bool { return now < n.backAt[server] }
+func (n *servers) IsDown(server int, now time.Duration) bool { return now < n.backAt[server] }
 
 // TakeDown takes a server down until a time: its connections end and dials fail. One that is down
 // already may stay so for longer, and one that is cut off stays so until it reaches the others. One
@@ -69,7 +69,7 @@ func (n *Network) TakeDown(server int, until time.Duration) []Action {
 }
 
 // BackAt is when a server that is down is back; 0 if it is not down.
-func (n *Network) BackAt(server int, now time.Duration) time.Duration {
+func (n *servers) BackAt(server int, now time.Duration) time.Duration {
 	if !n.IsDown(server, now) {
 		return 0
 	}
@@ -77,7 +77,7 @@ func (n *Network) BackAt(server int, now time.Duration) time.Duration {
 }
 
 // Revive brings a server back at once.
-func (n *Network) Revive(server int) { delete(n.backAt, server) }
+func (n *servers) Revive(server int) { delete(n.backAt, server) }
 
 // hit lets the outages of a kind act on a dial. They last until a time, 0 if there are none.
 func (n *Network) hit(
