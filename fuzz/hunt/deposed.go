@@ -27,7 +27,8 @@ type deposing struct {
 // deposings are such plans for the requests of a run, before its first fault, to the server that
 // leads at first. A goroutine waits for the reply to the request, and the leader is cut off. When
 // the goroutine goes on, another client has gone to the new leader. That client needs a fault of
-// its own: whoever looks for a server in the election finds the old leader alone, and stays there.
+// its own: a client that looks for a server in the election finds the old leader alone, and stays
+// there.
 func deposings(o *scenario.Outcome) (plans []deposing) {
 	s := o.Scenario
 	if s.Script.Servers < 2 || s.Schedule.Kind != sim.Latencies {

@@ -12,7 +12,7 @@ import (
 
 // Leave says that the other servers go on without a server, which does not know: it keeps its tree,
 // its connections, and the sessions that there are now. It answers reads, pings, syncs and clients
-// that come back with such a session. Whoever calls Handle keeps from it all that a leader with a
+// that come back with such a session. The caller of Handle keeps from it all that a leader with a
 // majority has to answer. The others hear nothing of its clients. The leader may leave, too; then
 // Elect comes next.
 func (e *Engine) Leave(server int) {
@@ -63,8 +63,8 @@ func (x *exchange) leader() *state.Store {
 	return x.e.ensemble.leader.store
 }
 
-// touch restarts the expiry timer of the session, if whoever keeps it hears of the request. It
-// reports false if the server drops the request, without a reply.
+// touch restarts the expiry timer of the session, if the server that keeps it hears of the request.
+// It reports false if the server drops the request, without a reply.
 func (x *exchange) touch() bool {
 	switch at := x.c.at; {
 	case at.isApart():
