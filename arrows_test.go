@@ -119,7 +119,8 @@ var arrows = map[string]string{
 		fakezk/internal/wire fakezk/internal/zkclient github.com/go-zookeeper/zk
 		internal/inflight`,
 	"fakezk/tree": `
-		fakezk fakezk/internal/proto fakezk/internal/txnlog fakezk/view internal/yamldoc`,
+		fakezk fakezk/internal/inspect fakezk/internal/proto fakezk/internal/txnlog fakezk/view
+		internal/yamldoc`,
 	"fakezk/conform": `
 		fakezk/internal/proto fakezk/internal/wire pgregory.net/rapid`,
 	"internal/realzk":    ``,

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/inspect"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/txnlog"
 	"github.com/zksim/zksim/fakezk/view"
@@ -64,7 +65,7 @@ type dataTree map[string]*view.NodeSpec
 // restore adds a node of the snapshot.
 func (t dataTree) restore(n proto.SnapshotNode) {
 	spec := &view.NodeSpec{
-		Path: cmp.Or(n.Path, "/"), Data: n.Data, ACL: aclsOf(n.ACL), Next: n.Stat.Cversion,
+		Path: cmp.Or(n.Path, "/"), Data: n.Data, ACL: inspect.ACLs(n.ACL), Next: n.Stat.Cversion,
 	}
 	const ttl, ttlBits = 0xff, 40 // the highest byte of the owner of a TTL node, and its time
 	switch owner := uint64(n.Stat.EphemeralOwner); {
@@ -99,13 +100,13 @@ func (t dataTree) apply(r proto.LogRecord) {
 		}
 	case proto.OpSetACL:
 		if n != nil {
-			n.ACL = aclsOf(r.ACL)
+			n.ACL = inspect.ACLs(r.ACL)
 		}
 	}
 }
 
 func created(r proto.LogRecord) *view.NodeSpec {
-	spec := &view.NodeSpec{Path: r.Path, Data: r.Data, ACL: aclsOf(r.ACL)}
+	spec := &view.NodeSpec{Path: r.Path, Data: r.Data, ACL: inspect.ACLs(r.ACL)}
 	switch r.Op {
 	case proto.OpCreateContainer:
 		spec.Kind = view.ContainerNode
@@ -122,19 +123,12 @@ func (t dataTree) nodes() (list []view.NodeSpec, err error) {
 		case "/zookeeper", "/zookeeper/config", "/zookeeper/quota":
 			continue
 		}
-		if t[path].ACL == nil {
+		if len(t[path].ACL) == 0 {
 			return nil, fmt.Errorf("neither the snapshot nor the log has the ACL of %s", path)
 		}
 		list = append(list, *t[path])
 	}
 	return list, nil
-}
-
-func aclsOf(list []proto.ACL) (acls []view.ACL) {
-	for _, a := range list {
-		acls = append(acls, view.ACL(a))
-	}
-	return acls
 }
 
 // isDir reports whether a name is that of a folder.

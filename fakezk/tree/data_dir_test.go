@@ -17,6 +17,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/internal/inspect"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/internal/check"
@@ -202,9 +203,9 @@ func TestSnapshotMayHaveLaterChanges(t *testing.T) {
 	nodes.apply(proto.LogRecord{Op: proto.OpReconfig, Path: "/zookeeper/config"})
 	got, err := nodes.nodes()
 	check.OK(t, err)
-	check.Diff(t, got, []view.NodeSpec{{Path: "/", ACL: aclsOf(open)},
-		{Path: "/q", ACL: aclsOf(open), Next: 9},
-		{Path: "/q/n", ACL: aclsOf(open), Data: []byte("new")}})
+	check.Diff(t, got, []view.NodeSpec{{Path: "/", ACL: inspect.ACLs(open)},
+		{Path: "/q", ACL: inspect.ACLs(open), Next: 9},
+		{Path: "/q/n", ACL: inspect.ACLs(open), Data: []byte("new")}})
 }
 
 // TestListThatTheSnapshotLacks is set by a write of the recorded log.
