@@ -45,6 +45,14 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
+// savedOf is the scenario of an exhibit.
+func savedOf(t *testing.T, e gallery.Exhibit) scenario.Scenario {
+	t.Helper()
+	file, err := saved.Load(scenarioOf(e.Slug), gallery.Catalogue().Find)
+	check.OK(t, err)
+	return file.Scenario
+}
+
 // TestExhibitsShowWhenTheyDial by themselves, as old code does, and their right twins are right.
 func TestExhibitsShowWhenTheyDial(t *testing.T) {
 	if !sim.Overlaid {
@@ -53,9 +61,7 @@ func TestExhibitsShowWhenTheyDial(t *testing.T) {
 	for _, e := range stories(t) {
 		t.Run(e.Slug, func(t *testing.T) {
 			t.Parallel()
-			file, err := saved.Load(scenarioOf(e.Slug), gallery.Catalogue().Find)
-			check.OK(t, err)
-			s := file.Scenario
+			s := savedOf(t, e)
 			s.Workload = dialing(s.Workload)
 			if run(t, s).Property() != e.Property { // its messages take other times
 				if !testrun.Full() {
@@ -82,9 +88,7 @@ func TestExhibitsShowWithoutTheSessionOfACall(t *testing.T) {
 	for _, e := range stories(t) {
 		t.Run(e.Slug, func(t *testing.T) {
 			t.Parallel()
-			file, err := saved.Load(scenarioOf(e.Slug), gallery.Catalogue().Find)
-			check.OK(t, err)
-			s := file.Scenario
+			s := savedOf(t, e)
 			s.Workload = unnamed(s.Workload)
 			if o := run(t, s); o.Property() != e.Property {
 				t.Errorf("%q is violated; want %q\n%s", o.Property(), e.Property, o.Story())
