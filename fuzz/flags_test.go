@@ -1,13 +1,17 @@
 package fuzz_test
 
 import (
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/creack/pty"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/internal/check"
@@ -93,18 +97,27 @@ func TestReplaysAreShownInParts(t *testing.T) {
 
 // TestWalkIsOnTheTerminal, as go test gives a test no input.
 func TestWalkIsOnTheTerminal(t *testing.T) {
-	file, err := filepath.Abs(failing(t))
-	check.OK(t, err)
 	binary, err := os.Executable()
 	check.OK(t, err)
-	script := "env " + walkedChild + "=1\n" +
-		"ttyin keys.txt\n! exec " + binary + " -test.run=^TestWalked$ -zksim.step -zksim.replay=" +
-		file + "\n" +
-		"ttyout ' 2 +\\d+\\.\\d{6}s'\nttyout 'sessions: '\n! stdout 'sessions'\nstdout " +
-		"'invariant is violated'\n" +
-		"-- keys.txt --\n\ns\nq\n"
-	check.OK(t, os.WriteFile("walk.txtar", []byte(script), 0o666))
-	testscript.Run(t, testscript.Params{Files: []string{"walk.txtar"}})
+	cmd := exec.CommandContext(t.Context(), binary, "-test.run=^TestWalked$", "-zksim.step",
+		"-zksim.replay="+failing(t))
+	cmd.Env = append(os.Environ(), walkedChild+"=1")
+	var stdout strings.Builder
+	cmd.Stdout = &stdout
+	terminal, err := pty.Start(cmd)
+	if errors.Is(err, pty.ErrUnsupported) {
+		t.Skip("no terminals on " + runtime.GOOS)
+	}
+	check.OK(t, err)
+	defer terminal.Close()
+	_, err = terminal.WriteString("\ns\nq\n")
+	check.OK(t, err)
+	shown, _ := io.ReadAll(terminal) // the end of the process is an error there
+	check.Equal(t, cmd.Wait() == nil, false)
+	check.Equal(t, regexp.MustCompile(` 2 +\d+\.\d{6}s`).Match(shown), true)
+	check.Contains(t, string(shown), "sessions: ")
+	check.Equal(t, strings.Contains(stdout.String(), "sessions"), false)
+	check.Contains(t, stdout.String(), "invariant is violated")
 }
 
 const walkedChild = "ZKSIM_WALKED_CHILD"
