@@ -272,6 +272,37 @@ func TestRulesArePure(t *testing.T) {
 	})
 }
 
+// mostMethods is the greatest number of methods of a type. A type that needs more is split.
+const mostMethods = 40
+
+func TestNoTypeHasTooManyMethods(t *testing.T) {
+	methods := map[string]int{}
+	eachFile(t, func(dir, _ string, f *ast.File) {
+		for _, decl := range f.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv != nil {
+				methods[dir+"."+receiver(fn)]++
+			}
+		}
+	})
+	for name, n := range methods {
+		if n > mostMethods {
+			t.Errorf("%s has %d methods; expected at most %d", name, n, mostMethods)
+		}
+	}
+}
+
+// receiver is the name of the type of a method.
+func receiver(fn *ast.FuncDecl) (name string) {
+	ast.Inspect(fn.Recv.List[0].Type, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if ok && name == "" {
+			name = id.Name
+		}
+		return name == ""
+	})
+	return name
+}
+
 func imports(f *ast.File) []string {
 	var paths []string
 	for _, spec := range f.Imports {

@@ -75,23 +75,23 @@ func (d driver) Expire(session int64, late time.Duration) bool {
 	return d.in.expire(session, late)
 }
 
-func (d driver) Restart(server int, _ *carry.Armed, _ time.Duration) {
-	d.in.endApart(server)
+func (d driver) Restart(int, *carry.Armed, time.Duration) {
 	d.in.ensemble.settle() // later actions sever its connections
 }
 
 func (d driver) Failover(*carry.Armed, time.Duration) { d.in.ensemble.settle() }
 
-func (d driver) Lag(server int, _ *carry.Armed, until time.Duration) {
-	d.in.lag(server, until)
-}
+func (d driver) Lag(_ int, _ *carry.Armed, until time.Duration) { d.in.wakeAt(until) }
+
+// Join drops what the engine sends: the connections of the server end anyway.
+func (d driver) Join(server int) { d.in.engine.Join(server, time.Now()) }
 
 func (d driver) Isolate(server int, _ *carry.Armed, until time.Duration) {
-	d.in.isolate(server, until)
+	d.in.absences.isolate(server, until)
 }
 
 func (d driver) PauseServer(server int, _ *carry.Armed, until time.Duration) {
-	d.in.pauseServer(server, until)
+	d.in.absences.pauseServer(server, until)
 }
 
 // Pause and Crash do nothing: Inject refuses these kinds of faults.

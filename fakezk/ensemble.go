@@ -76,6 +76,7 @@ type ensemble struct {
 	links    *links
 	pipeline *pipeline
 	faults   *injector
+	absences *absences
 
 	stopped   []bool    // by Stop
 	hasLeader bool      // there is a leader
@@ -121,7 +122,7 @@ func (e *ensemble) halted() bool {
 
 // lacksQuorum reports whether there is no leader with a majority.
 func (e *ensemble) lacksQuorum() bool {
-	return e.halted() || e.faults.isAlone(e.engine.Leader())
+	return e.halted() || e.absences.isAlone(e.engine.Leader())
 }
 
 // refuses is the error of a dial to a server that does not serve, unless a fault causes it.
@@ -129,20 +130,23 @@ func (e *ensemble) refuses(server int) error {
 	switch {
 	case e.halted(), e.stopped[server]:
 		return ErrStopped
-	case time.Now().Before(e.servesAt) && !e.engine.IsApart(server):
+	case e.isElecting() && !e.absences.servers.IsApart(server):
 		return syscall.ECONNREFUSED
 	}
 	return nil
 }
 
+// isElecting reports whether no server serves until there is a leader, but for those apart.
+func (e *ensemble) isElecting() bool { return time.Now().Before(e.servesAt) }
+
 func (e *ensemble) serves(server int) bool {
-	return e.refuses(server) == nil && e.faults.downFor(server) == 0
+	return e.refuses(server) == nil && e.absences.downFor(server) == 0
 }
 
 func (e *ensemble) stop(servers []int) {
 	for _, server := range servers {
 		e.stopped[server] = true
-		e.faults.endPause(server)
+		e.absences.endPause(server)
 	}
 	for _, l := range e.links.of() {
 		if e.stopped[l.server] {
@@ -156,7 +160,7 @@ func (e *ensemble) restart(servers []int) {
 	e.stop(servers)
 	for _, server := range servers {
 		e.stopped[server] = false
-		e.faults.revive(server)
+		e.absences.revive(server)
 	}
 	e.settle()
 	e.follow()
@@ -172,51 +176,34 @@ func (e *ensemble) settle() {
 		e.endAll(e.engine.Restart(time.Now()))
 		return
 	}
-	leader := e.engine.Leader()
-	leads := e.hasLeader && len(e.stopped) > 1 && e.faults.downFor(leader) == 0 &&
-		!e.stopped[leader] && !e.engine.IsApart(leader)
-	if !leads || e.timeWithoutQuorum(e.faults.missedFor) > 0 {
-		e.faults.leaveUnaware()
-		e.elect(e.timeWithoutQuorum(e.faults.awayFor))
+	leader, now := e.engine.Leader(), e.faults.now()
+	leads := e.hasLeader && len(e.stopped) > 1 && e.absences.downFor(leader) == 0 &&
+		!e.stopped[leader] && !e.absences.servers.IsApart(leader)
+	if !leads || e.absences.servers.LacksQuorum(now) {
+		e.absences.leaveUnaware()
+		e.elect()
 	}
 }
 
-// elect makes the last of the servers that are up the leader. Until the wait is over no server
-// serves. A single server only starts again.
-func (e *ensemble) elect(wait time.Duration) {
+// elect makes the last of the servers that are up the leader, when a majority is. No server serves
+// before. A single server only starts again.
+func (e *ensemble) elect() {
+	now := e.faults.now()
+	quorum := e.absences.servers.QuorumAt(now)
 	e.hasLeader = true
-	at := time.Now().Add(wait)
+	at := time.Now().Add(quorum - now)
 	e.servesAt = at
 	if len(e.stopped) == 1 {
 		e.endAll(e.engine.Restart(at))
 		return
 	}
-	up, apart := e.upAfter(wait)
-	if len(up) == 0 {
-		for _, server := range apart {
-			e.faults.join(server)
-		}
-		up = apart
+	up, joining := e.absences.servers.Electable(quorum, now)
+	for _, server := range joining {
+		e.absences.takeDown(server)
 	}
 	leader := up[len(up)-1]
 	e.endAll(e.engine.Elect(leader, at))
 	e.recorder.note(slog.LevelInfo, "leader elected", slog.Int("server", leader+1))
-}
-
-// upAfter lists the servers that can be elected for the end of a wait, and those that are apart
-// until then. If there are only these they join now, earlier than they would notice: it is one of
-// them that leads.
-func (e *ensemble) upAfter(wait time.Duration) (up, apart []int) {
-	for server, stopped := range e.stopped {
-		switch {
-		case stopped || e.faults.awayFor(server) > wait:
-		case e.engine.IsApart(server):
-			apart = append(apart, server)
-		default:
-			up = append(up, server)
-		}
-	}
-	return up, apart
 }
 
 // endAll ends all connections; r is the engine's reaction to their end.
@@ -225,29 +212,13 @@ func (e *ensemble) endAll(r engine.Reaction) {
 		e.pipeline.deliver(r)
 		return
 	}
-	for server := range e.stopped {
-		if !e.engine.IsApart(server) {
-			e.faults.takeDown(server)
-		}
-	}
-}
-
-// timeWithoutQuorum is the time until a majority is up, of servers that are away for a time. The
-// ensemble is not halted.
-func (e *ensemble) timeWithoutQuorum(away func(server int) time.Duration) time.Duration {
-	var back []time.Duration
-	for server, stopped := range e.stopped {
-		if !stopped {
-			back = append(back, away(server))
-		}
-	}
-	return carry.QuorumAt(len(e.stopped), back)
+	e.faults.carryOut(e.faults.net.TakeDownOthers(e.faults.now()))
 }
 
 // follow lets the followers apply what the leader has, but for those that a fault keeps behind.
 func (e *ensemble) follow() {
 	for server := range e.stopped {
-		if !e.faults.keepsBehind(server) {
+		if !e.absences.keepsBehind(server) {
 			e.followAt(server)
 		}
 	}
@@ -256,8 +227,8 @@ func (e *ensemble) follow() {
 // catchUp lets all followers apply the leader's transactions. Those that are apart join it.
 func (e *ensemble) catchUp() {
 	for server := range e.stopped {
-		if e.engine.IsApart(server) {
-			e.faults.join(server)
+		if e.absences.servers.IsApart(server) {
+			e.absences.takeDown(server)
 		}
 		e.followAt(server)
 	}

@@ -28,14 +28,13 @@ type injector struct {
 	recorder *recorder
 	links    *links
 	pipeline *pipeline
+	absences *absences
 	ensemble *ensemble
 
 	net     *carry.Network // nil while no fault is injected; then nothing passes through
 	began   time.Time      // from where the network's time counts
 	alarm   alarm
-	lagging map[int]time.Duration // until when a server applies no change
-	givesUp map[int]time.Duration // when a server gives up that is cut off, or is given up
-	cleared int                   // the faults that were armed before the last ClearFaults
+	cleared int // the faults that were armed before the last ClearFaults
 }
 
 func (in *injector) active() bool { return in.net != nil }
@@ -45,12 +44,8 @@ func (in *injector) begin() {
 	if in.active() {
 		return
 	}
-	in.net, in.began = carry.New(), time.Now()
-	in.lagging, in.givesUp = map[int]time.Duration{}, map[int]time.Duration{}
-	in.net.Serve(carry.Ensemble{
-		Servers: in.opts.Servers, Leader: in.engine.Leader, Tick: in.opts.TickTime,
-		Stopped: in.ensemble.isStopped,
-	})
+	in.net = carry.New()
+	in.net.Servers = in.absences.servers
 	for _, l := range in.links.of() {
 		in.open(l)
 	}
@@ -88,13 +83,7 @@ func (in *injector) list() (list []FaultStatus) {
 // again, and sessions end whose end a fault has put off.
 func (in *injector) clear() {
 	if in.active() {
-		in.net.Heal()
-		for server := range in.opts.Servers {
-			in.engine.CutOff(server, false)
-			if in.engine.IsApart(server) {
-				in.join(server)
-			}
-		}
+		in.carryOut(in.net.Heal(in.now()))
 		in.carryOut(in.net.Release())
 		in.moveAll()
 		in.end()
@@ -144,46 +133,6 @@ func (in *injector) refuses(server int) bool {
 	return refused
 }
 
-// downFor is the time until the end of the faults that keep a server down.
-func (in *injector) downFor(server int) time.Duration {
-	if !in.active() {
-		return 0
-	}
-	now := in.now()
-	return max(0, in.net.BackAt(server, now)-now)
-}
-
-// awayFor is the time until the end of the faults that keep a server from the others.
-func (in *injector) awayFor(server int) time.Duration {
-	if !in.active() {
-		return 0
-	}
-	now := in.now()
-	return max(0, in.net.AwayUntil(server, now)-now)
-}
-
-// isAlone reports whether a server that is up does not reach a leader with a majority.
-func (in *injector) isAlone(server int) bool {
-	return in.active() && in.net.AloneUntil(server, in.now()) > 0
-}
-
-// keepsBehind reports whether a server does not apply what the leader has.
-func (in *injector) keepsBehind(server int) bool {
-	return in.active() && (in.lagging[server] > in.now() || in.isAlone(server))
-}
-
-// missedFor is awayFor as the other servers know it.
-func (in *injector) missedFor(server int) time.Duration {
-	if !in.active() {
-		return 0
-	}
-	now := in.now()
-	return max(0, in.net.MissedUntil(server, now)-now)
-}
-
-// takeDown ends the connections of a server.
-func (in *injector) takeDown(server int) { in.carryOut(in.net.TakeDown(server, in.now())) }
-
 // now is the network's time.
 func (in *injector) now() time.Duration { return time.Since(in.began) }
 
@@ -192,13 +141,7 @@ func (in *injector) wakeInTime() {
 	if at, ok := in.net.Next(); ok {
 		in.wakeAt(at)
 	}
-	for _, times := range []map[int]time.Duration{in.lagging, in.givesUp} {
-		for _, at := range times {
-			if at > in.now() {
-				in.wakeAt(at)
-			}
-		}
-	}
+	in.absences.wakeInTime()
 }
 
 // wakeAt sets the alarm so that wake is called at a time, or before.
@@ -213,7 +156,7 @@ func (in *injector) wake() {
 	for _, f := range in.net.Due(in.now()) {
 		in.net.Strike(f, in.now(), driver{in})
 	}
-	in.updateApart()
+	in.absences.update()
 	in.moveAll()
 	in.ensemble.follow()
 	in.wakeInTime()
@@ -384,7 +327,7 @@ func (in *injector) forget(l *link, err error) {
 // reports whether it was alive. A leader that is down, or without a majority, ends none.
 func (in *injector) expire(session int64, late time.Duration) bool {
 	now := time.Now()
-	if leader := in.engine.Leader(); !in.ensemble.serves(leader) || in.isAlone(leader) {
+	if leader := in.engine.Leader(); !in.ensemble.serves(leader) || in.absences.isAlone(leader) {
 		return false
 	}
 	var r engine.Reaction

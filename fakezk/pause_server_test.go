@@ -124,7 +124,7 @@ func TestARequestComesBeforeTheAlarm(t *testing.T) {
 			s.Stop(stops)
 		}
 		s.mu.Lock()
-		check.Equal(t, s.engine.IsApart(server-1), true, "server %d is apart", server)
+		check.Equal(t, s.absences.servers.IsApart(server-1), true, "server %d is apart", server)
 		l := s.links.of(c.SessionID())[0]
 		time.Sleep(time.Until(s.faults.began.Add(ends(s.faults, server-1))))
 		hangs := time.AfterFunc(10*time.Second, func() { panic("the server does not come back") })

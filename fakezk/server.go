@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 )
 
@@ -33,7 +34,8 @@ type Server struct {
 	words    *words    // the four-letter words
 	pipeline *pipeline // the way of a request to the engine, and of its answers to the links
 	faults   *injector // holds up the pipeline, and takes servers down
-	ensemble *ensemble // which servers run, lead and lag
+	absences *absences // which servers faults keep from the others
+	ensemble *ensemble // which servers run and lead
 	expiry   *expiry   // wakes the engine at its deadlines
 	survey   *survey   // that a turn has interrupted, or nil
 	front    *front    // lets clients in
@@ -51,10 +53,13 @@ func New(opts Options) *Server {
 	cfg := opts.engineConfig()
 	cfg.Observe = s.observe
 	cfg.Interrupted = s.turns.interrupted
+	servers := carry.NewServers()
+	cfg.Silent = func(server int) bool { return servers.IsSilent(server, s.faults.now()) }
 	s.engine = engine.New(cfg, now)
 	s.words.engine = s.engine
-	// These three call each other.
-	s.pipeline, s.faults, s.ensemble = &pipeline{}, &injector{}, &ensemble{}
+	// These four call each other.
+	s.pipeline, s.faults = &pipeline{}, &injector{}
+	s.absences, s.ensemble = &absences{}, &ensemble{}
 	s.expiry = &expiry{engine: s.engine, pipeline: s.pipeline, ensemble: s.ensemble}
 	s.expiry.alarm = alarm{mu: &s.mu, ring: s.expiry.tick}
 	*s.pipeline = pipeline{
@@ -63,16 +68,22 @@ func New(opts Options) *Server {
 	}
 	*s.faults = injector{
 		opts: opts, engine: s.engine, names: s.names, recorder: s.recorder, links: s.links,
-		pipeline: s.pipeline, ensemble: s.ensemble,
+		pipeline: s.pipeline, absences: s.absences, ensemble: s.ensemble, began: now,
 	}
 	s.faults.alarm = alarm{mu: &s.mu, ring: func() { s.faults.wake(); s.expiry.schedule() }}
 	*s.ensemble = ensemble{
 		engine: s.engine, recorder: s.recorder, links: s.links, pipeline: s.pipeline,
-		faults: s.faults, stopped: make([]bool, opts.Servers),
+		faults: s.faults, absences: s.absences, stopped: make([]bool, opts.Servers),
 	}
+	servers.Serve(carry.Ensemble{
+		Servers: opts.Servers, Leader: s.engine.Leader, Tick: opts.TickTime,
+		Stopped: s.ensemble.isStopped,
+	})
+	*s.absences = absences{engine: s.engine, faults: s.faults, ensemble: s.ensemble,
+		servers: servers, givesUp: map[int]time.Duration{}}
 	s.front = newFront(s)
 	if opts.Servers > 1 {
-		s.ensemble.elect(0)
+		s.ensemble.elect()
 	}
 	return s
 }

@@ -138,7 +138,7 @@ func (p *proxy) reviveAll() {
 // their time.
 func (p *proxy) heal() {
 	p.mu.Lock()
-	p.net.Heal()
+	p.carryOut(p.net.Heal(p.clock.now()))
 	p.mu.Unlock()
 	p.background.Wait()
 }

@@ -138,9 +138,12 @@ func (d *driver) Failover(f *carry.Armed, _ time.Duration) {
 	d.replicas.lose(d.engine.Leader(), f.For)
 }
 
-func (d *driver) Lag(server int, f *carry.Armed, until time.Duration) {
-	d.replicas.lag(server, f, until)
+func (d *driver) Lag(server int, f *carry.Armed, _ time.Duration) {
+	d.record.Log("server", "%s lags for %s", serverName(server), f.For)
 }
+
+// Join drops what the engine sends: the connections of the server end anyway.
+func (d *driver) Join(server int) { d.engine.Join(server, d.agenda.Clock()) }
 
 func (d *driver) Isolate(server int, f *carry.Armed, until time.Duration) {
 	d.replicas.isolate(server, f, until)

@@ -28,7 +28,6 @@ type replicas struct {
 	react   func(engine.Reaction) // of a follower
 
 	followed []time.Duration // when each server has applied what it is to apply so far
-	lagging  []time.Duration // until when each server applies nothing
 }
 
 // replicate plans when each follower applies a transaction, after all before it.
@@ -64,7 +63,8 @@ func (s *replicas) delay(server int, zxid int64) time.Duration {
 // down, cut off, or that lags by a fault, does so later.
 func (s *replicas) follow(server int, zxid int64) {
 	now := s.agenda.Now()
-	at := max(s.faults.BackAt(server, now), s.faults.AloneUntil(server, now), s.lagging[server])
+	at := max(s.faults.BackAt(server, now), s.faults.AloneUntil(server, now),
+		s.faults.LagsUntil(server))
 	if at > now {
 		s.agenda.Schedule(at, func() { s.follow(server, zxid) })
 		return
@@ -75,9 +75,6 @@ func (s *replicas) follow(server int, zxid int64) {
 	s.record.Log("server", "%s applies zxid %d", serverName(server), zxid)
 	s.react(s.engine.Follow(server, zxid, s.agenda.Clock()))
 }
-
-// lagsUntil is until when a server applies nothing; 0 if it does not lag by a fault.
-func (s *replicas) lagsUntil(server int) time.Duration { return s.lagging[server] }
 
 // leaderEndsSessions reports whether there is a leader that can: it is up, and has a majority.
 func (s *replicas) leaderEndsSessions() bool {
@@ -92,19 +89,10 @@ func (s *replicas) followAll() {
 	}
 }
 
-// lag keeps a server, or all followers if it leads, from applying changes.
-func (s *replicas) lag(server int, f *carry.Armed, until time.Duration) {
-	for _, server := range s.engine.Lagging(server) {
-		s.record.Log("server", "%s lags for %s", serverName(server), f.For)
-		s.lagging[server] = max(s.lagging[server], until)
-	}
-}
-
 // isolate cuts a server off from the others: it applies nothing, or if it leads no other does,
 // and it gives up after a while.
 func (s *replicas) isolate(server int, f *carry.Armed, until time.Duration) {
 	s.record.Log("server", "%s is cut off from the others for %s", serverName(server), f.For)
-	s.engine.CutOff(server, true)
 	if at := s.faults.GivesUpAt(server, s.agenda.Now()); at > 0 {
 		s.agenda.Schedule(at, func() { s.giveUp(server) })
 	}
@@ -119,22 +107,10 @@ func (s *replicas) isolate(server int, f *carry.Armed, until time.Duration) {
 func (s *replicas) electWithout(server int) {
 	leader := s.engine.Leader()
 	serves := s.faults.BackAt(leader, s.agenda.Now())
-	if serves > 0 && (server == leader || s.quorumAt() > serves) {
+	if serves > 0 && (server == leader || s.faults.QuorumAt(s.agenda.Now()) > serves) {
 		marks.Hit("server put off again")
 		s.elect()
 	}
-}
-
-// heal ends what faults do to servers. All followers apply everything.
-func (s *replicas) heal() {
-	clear(s.lagging)
-	for server := range s.number {
-		s.engine.CutOff(server, false)
-		if s.engine.IsApart(server) {
-			s.join(server, s.agenda.Now())
-		}
-	}
-	s.followAll()
 }
 
 // rejoin lets a server catch up with the others, and the others with it.
@@ -148,7 +124,6 @@ func (s *replicas) rejoin(server int) {
 	}
 	s.record.Log("server", "%s reaches the others again", serverName(server))
 	s.faults.Rejoin(server)
-	s.noteApart(server)
 	s.followAll()
 }
 
@@ -173,11 +148,7 @@ const electionTime = 500 * time.Millisecond
 // the leader or no majority is left.
 func (s *replicas) lose(server int, down time.Duration) {
 	s.record.Log("server", "%s goes down for %s", serverName(server), down)
-	s.noteApart(server)
-	if s.engine.IsApart(server) {
-		s.engine.Join(server, s.agenda.Clock()) // when it is back
-	}
-	if server == s.engine.Leader() || s.lacksQuorum() {
+	if server == s.engine.Leader() || s.faults.LacksQuorum(s.agenda.Now()) {
 		s.elect()
 	}
 }
@@ -185,47 +156,15 @@ func (s *replicas) lose(server int, down time.Duration) {
 // elect makes a server the leader that is up when a majority is. No server serves before.
 func (s *replicas) elect() {
 	s.leaveUnaware()
-	quorum := s.quorumAt()
-	up, apart := s.upBy(quorum)
-	if len(up) == 0 {
-		marks.Hit("all are apart")
-		for _, server := range apart {
-			s.join(server, quorum)
-		}
-		up = apart
+	quorum := s.faults.QuorumAt(s.agenda.Now())
+	up, joining := s.faults.Electable(quorum, s.agenda.Now())
+	for _, server := range joining {
+		s.join(server, quorum)
 	}
 	leader := up[s.draws.Leader(s.engine.Store().LastZxid(), len(up))]
 	serves := quorum + electionTime
 	s.record.Log("server", "%s is elected and leads from %.6fs on", serverName(leader),
 		serves.Seconds())
 	s.engine.Elect(leader, s.agenda.At(serves))
-	for i := range s.number {
-		if !s.engine.IsApart(i) {
-			s.perform(s.faults.TakeDown(i, serves))
-		}
-	}
-}
-
-// upBy lists the servers that can be elected for a time, and those that are apart until then. If
-// there are only these they join now, earlier than they would notice: it is one of them that leads.
-func (s *replicas) upBy(at time.Duration) (up, apart []int) {
-	for i := range s.number {
-		switch {
-		case s.faults.AwayUntil(i, s.agenda.Now()) > at:
-		case s.engine.IsApart(i):
-			apart = append(apart, i)
-		default:
-			up = append(up, i)
-		}
-	}
-	return up, apart
-}
-
-// quorumAt is when a majority of the servers is up.
-func (s *replicas) quorumAt() time.Duration {
-	var back []time.Duration
-	for i := range s.number {
-		back = append(back, max(s.agenda.Now(), s.faults.AwayUntil(i, s.agenda.Now())))
-	}
-	return carry.QuorumAt(s.number, back)
+	s.perform(s.faults.TakeDownOthers(serves))
 }

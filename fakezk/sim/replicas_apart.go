@@ -13,7 +13,6 @@ import (
 // pauseServer lets a server stand still. If it does so for too long, the others go on without it.
 func (s *replicas) pauseServer(server int, f *carry.Armed, until time.Duration) {
 	s.record.Log("server", "%s stands still for %s", serverName(server), f.For)
-	s.noteApart(server)
 	if at := s.faults.LeftBehindAt(server, s.agenda.Now()); at > 0 {
 		s.agenda.Schedule(at, func() { s.leaveBehind(server) })
 	}
@@ -24,11 +23,11 @@ func (s *replicas) pauseServer(server int, f *carry.Armed, until time.Duration) 
 // a leader if it has led, or if they are no majority.
 func (s *replicas) leaveBehind(server int) {
 	if s.faults.Healed() || !s.faults.IsLeftBehind(server, s.agenda.Now()) ||
-		s.engine.IsApart(server) {
+		s.faults.IsApart(server) {
 		return
 	}
 	s.record.Log("server", "the others go on without %s", serverName(server))
-	if server == s.engine.Leader() || s.lacksQuorum() {
+	if server == s.engine.Leader() || s.faults.LacksQuorum(s.agenda.Now()) {
 		s.elect()
 	}
 }
@@ -42,8 +41,7 @@ func (s *replicas) goOn(server int) {
 		return
 	}
 	s.record.Log("server", "%s goes on", serverName(server))
-	s.noteApart(server)
-	if leftBehind = leftBehind || s.engine.IsApart(server); leftBehind && !s.believes(server) {
+	if leftBehind = leftBehind || s.faults.IsApart(server); leftBehind && !s.believes(server) {
 		s.join(server, now+electionTime)
 	}
 }
@@ -53,14 +51,10 @@ func (s *replicas) believes(server int) bool { return s.faults.BelievesUntil(ser
 
 // leaveUnaware lets the servers be apart that do not notice an election which begins now.
 func (s *replicas) leaveUnaware() {
-	now := s.agenda.Now()
-	for i := range s.number {
-		if s.engine.IsApart(i) || !s.faults.IsUnaware(i, now) {
-			continue
-		}
-		s.engine.Leave(i)
-		if i == s.engine.Leader() {
-			s.agenda.Schedule(s.faults.Depose(i, now), func() { s.notice(i) })
+	for _, server := range s.faults.LeaveUnaware(s.agenda.Now()) {
+		s.engine.Leave(server)
+		if s.believes(server) {
+			s.agenda.Schedule(s.faults.BelievesUntil(server), func() { s.notice(server) })
 		}
 	}
 }
@@ -79,28 +73,7 @@ func (s *replicas) notice(server int) {
 	}
 }
 
-// join lets a server that was apart be with the others again, from a time on: it ends its
-// connections and applies all that it lacks.
+// join lets a server that was apart be with the others again, from a time on.
 func (s *replicas) join(server int, at time.Duration) {
 	s.perform(s.faults.TakeDown(server, at))
-	s.noteApart(server)
-	if s.engine.IsApart(server) {
-		s.engine.Join(server, s.agenda.Clock())
-	}
-}
-
-// noteApart tells the engine whether a server hears of the others now, and they of it.
-func (s *replicas) noteApart(server int) {
-	s.engine.CutOff(server, s.faults.IsSilent(server, s.agenda.Now()))
-}
-
-// lacksQuorum reports whether the servers notice that they are no majority.
-func (s *replicas) lacksQuorum() bool {
-	together := 0
-	for i := range s.number {
-		if s.faults.MissedUntil(i, s.agenda.Now()) == 0 {
-			together++
-		}
-	}
-	return together <= s.number/2
 }

@@ -42,7 +42,7 @@ func (s *server) handle(l *link, m *carry.Message, f *carry.Armed) {
 	r := s.answer(l, m, frame)
 	about, at := s.noteRequest(l, m, &r.Request)
 	s.record.Arrived(labelOf(m).note, at, false)
-	until := s.replicas.lagsUntil(l.conn.Server)
+	until := s.faults.LagsUntil(l.conn.Server)
 	if len(r.Followed) > 0 && s.agenda.Now() < until {
 		marks.Hit("write at a lagging server")
 		l.conn.HoldReplies(until)

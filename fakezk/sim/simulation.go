@@ -60,7 +60,7 @@ func newSimulation(w World) *simulation {
 func (s *simulation) assemble(ctx context.Context) {
 	w, servers := s.world, s.world.servers()
 	d := draws.Draws{Seed: w.Seed, Alike: w.unordered || w.Schedule.Kind != Latencies}
-	s.engine = newEngine(w, d, s.agenda.At(0))
+	s.engine = s.newEngine(d)
 	s.faults.Serve(carry.Ensemble{Servers: servers, Leader: s.engine.Leader,
 		Tick: w.Server.engineConfig().TickTime})
 	perform := func(actions []carry.Action) { carry.Perform(actions, s.driver) }
@@ -76,7 +76,7 @@ func (s *simulation) assemble(ctx context.Context) {
 	s.network.turn = s.turns.sent
 	s.replicas = &replicas{number: servers, engine: s.engine, agenda: s.agenda, draws: d,
 		record: s.record, faults: s.faults, perform: perform, react: react,
-		followed: make([]time.Duration, servers), lagging: make([]time.Duration, servers)}
+		followed: make([]time.Duration, servers)}
 	s.server = &server{engine: s.engine, agenda: s.agenda, record: s.record, faults: s.faults,
 		network: s.network, replicas: s.replicas, perform: perform, stackOf: w.StackOf}
 	s.processes = &processes{agenda: s.agenda, record: s.record, guard: s.guard, inbox: s.inbox,
@@ -93,14 +93,16 @@ func (s *simulation) assemble(ctx context.Context) {
 		noDeferral: w.noDeferral || d.Alike, timer: time.NewTimer(0)}
 }
 
-func newEngine(w World, d draws.Draws, start time.Time) *engine.Engine {
+func (s *simulation) newEngine(d draws.Draws) *engine.Engine {
+	w := s.world
 	cfg := w.Server.engineConfig()
 	byChanges := w.Schedule.Kind == Choices || w.Schedule.Kind == Turns
 	cfg.OrderChildren, cfg.Servers = shuffledChildren(d, byChanges), w.servers()
 	if cfg.Servers > 1 {
 		cfg.Skew = d.Skew
+		cfg.Silent = func(server int) bool { return s.faults.IsSilent(server, s.agenda.Now()) }
 	}
-	return engine.New(cfg, start)
+	return engine.New(cfg, s.agenda.At(0))
 }
 
 // run is the World's goroutine.
@@ -193,8 +195,8 @@ func (s *simulation) isActive() bool {
 // or a stall arrive at their time.
 func (s *simulation) heal() {
 	s.server.react(s.engine.ReapEnded(s.agenda.Clock()))
-	s.faults.Heal()
-	s.replicas.heal()
+	carry.Perform(s.faults.Heal(s.agenda.Now()), s.driver)
+	s.replicas.followAll()
 }
 
 // settle lets the World go on without faults, until they hold nothing any more, clients have had

@@ -62,6 +62,8 @@ type Driver interface {
 	Failover(f *Armed, until time.Duration)
 	// Lag: the server applies no change until a time.
 	Lag(server int, f *Armed, until time.Duration)
+	// Join: the server is no more apart. Its connections end next.
+	Join(server int)
 	// Isolate: the server does not reach the others until a time.
 	Isolate(server int, f *Armed, until time.Duration)
 	// PauseServer: the server stands still until a time.

@@ -2,7 +2,6 @@ package carry
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/marks"
@@ -28,12 +27,6 @@ func Addresses(servers int) (list []string) {
 // sample configuration of ZooKeeper.
 const syncLimit = 5
 
-// QuorumAt is when a majority of the servers is up. Each server of the list is back at its time;
-// the others stay down, and are a minority.
-func QuorumAt(servers int, back []time.Duration) time.Duration {
-	return slices.Sorted(slices.Values(back))[servers/2]
-}
-
 // An Ensemble is the part of several servers that a Network has to know.
 type Ensemble struct {
 	Servers int
@@ -46,33 +39,43 @@ type Ensemble struct {
 	Stopped func(server int) bool
 }
 
-// servers says which servers are up, which reach the others, and which believe to lead.
-type servers struct {
+// Servers says which servers of an ensemble are up, reach the others, stand still or are behind,
+// and without which the others go on.
+type Servers struct {
 	ensemble Ensemble
 	backAt   map[int]time.Duration // when a server that is down is back
+	lagging  map[int]time.Duration // until when a server applies no change
 	cutOff   map[int]span          // of those that do not reach the others
 	paused   map[int]span          // of those that stand still
-	believes map[int]time.Duration // of those that lead no more: when they notice
+	apart    map[int]bool          // the others have elected a leader without it, unnoticed
+	believes map[int]time.Duration // of those apart that have led: when they notice
 }
 
-func newServers() servers {
-	return servers{backAt: map[int]time.Duration{}, cutOff: map[int]span{},
-		paused: map[int]span{}, believes: map[int]time.Duration{}}
+// NewServers is a Servers without an ensemble.
+func NewServers() *Servers {
+	return &Servers{backAt: map[int]time.Duration{}, lagging: map[int]time.Duration{},
+		cutOff: map[int]span{}, paused: map[int]span{}, apart: map[int]bool{},
+		believes: map[int]time.Duration{}}
 }
 
 // Serve makes the ensemble known to which the connections go. Without one there is a single server.
-func (n *servers) Serve(e Ensemble) { n.ensemble = e }
+func (n *Servers) Serve(e Ensemble) { n.ensemble = e }
+
+// isStopped reports whether a server is down for another reason than a fault.
+func (n *Servers) isStopped(server int) bool {
+	return n.ensemble.Stopped != nil && n.ensemble.Stopped(server)
+}
 
 // A span is a time in which a server does not reach the others, or stands still. Faults that
 // overlap or touch make one, unless the server has rejoined the others between them.
 type span struct{ since, until time.Duration }
 
 // limit is the end of the time for which the others, or the server itself, wait in a span.
-func (n *servers) limit(s span) time.Duration { return s.since + syncLimit*n.ensemble.Tick }
+func (n *Servers) limit(s span) time.Duration { return s.since + syncLimit*n.ensemble.Tick }
 
 // reached is the time in a span at which the limit is reached; 0 if it has passed, or if the span
 // ends before.
-func (n *servers) reached(s span, now time.Duration) time.Duration {
+func (n *Servers) reached(s span, now time.Duration) time.Duration {
 	if at := n.limit(s); now < at && at <= s.until {
 		return at
 	}
@@ -93,7 +96,7 @@ func prolong(spans map[int]span, server int, now, until time.Duration) (touches 
 
 // cutOffFor begins or prolongs the isolation of a server. A server that is down stays so until it
 // reaches the others.
-func (n *servers) cutOffFor(server int, now, until time.Duration) {
+func (n *Servers) cutOffFor(server int, now, until time.Duration) {
 	if prolong(n.cutOff, server, now, until) {
 		marks.Hit("isolations that touch")
 	}
@@ -104,25 +107,41 @@ func (n *servers) cutOffFor(server int, now, until time.Duration) {
 }
 
 // IsCutOff reports whether a server does not reach the others.
-func (n *servers) IsCutOff(server int, now time.Duration) bool {
+func (n *Servers) IsCutOff(server int, now time.Duration) bool {
 	return now < n.cutOff[server].until
 }
 
 // GivesUpAt is when a server gives up that is cut off: when it has been so for syncLimit; 0 if that
 // time is over, or if the server reaches the others before.
-func (n *servers) GivesUpAt(server int, now time.Duration) time.Duration {
+func (n *Servers) GivesUpAt(server int, now time.Duration) time.Duration {
 	return n.reached(n.cutOff[server], now)
 }
 
+// lagFor lets a server apply no change until a time, or all followers if it leads, and lists those
+// that lag.
+func (n *Servers) lagFor(server int, until time.Duration) (lagging []int) {
+	leader := n.ensemble.Leader()
+	for i := range n.ensemble.Servers {
+		if i != leader && (i == server || server == leader) {
+			n.lagging[i] = max(n.lagging[i], until)
+			lagging = append(lagging, i)
+		}
+	}
+	return lagging
+}
+
+// LagsUntil is until when a server applies no change because of a fault; 0 if there was none.
+func (n *Servers) LagsUntil(server int) time.Duration { return n.lagging[server] }
+
 // AwayUntil is when a server is back with the others that is down or cut off, stands still or only
 // believes to lead; 0 if it is with them.
-func (n *servers) AwayUntil(server int, now time.Duration) time.Duration {
+func (n *Servers) AwayUntil(server int, now time.Duration) time.Duration {
 	return max(n.MissedUntil(server, now), n.PausedUntil(server, now))
 }
 
 // MissedUntil is AwayUntil as the others know it: that a server stands still they notice when it
 // has done so for syncLimit.
-func (n *servers) MissedUntil(server int, now time.Duration) time.Duration {
+func (n *Servers) MissedUntil(server int, now time.Duration) time.Duration {
 	until := max(n.backAt[server], n.cutOff[server].until, n.BelievesUntil(server))
 	if n.IsLeftBehind(server, now) {
 		until = max(until, n.paused[server].until)
@@ -134,11 +153,11 @@ func (n *servers) MissedUntil(server int, now time.Duration) time.Duration {
 }
 
 // Rejoin lets a server reach the others at once, or forgets that it did not.
-func (n *servers) Rejoin(server int) { delete(n.cutOff, server) }
+func (n *Servers) Rejoin(server int) { delete(n.cutOff, server) }
 
 // AloneUntil is the next time at which a server may reach a leader with a majority, while a fault
 // keeps servers from each other; 0 if it reaches one.
-func (n *servers) AloneUntil(server int, now time.Duration) (next time.Duration) {
+func (n *Servers) AloneUntil(server int, now time.Duration) (next time.Duration) {
 	if !n.keepsApart() {
 		return 0
 	}
@@ -148,7 +167,7 @@ func (n *servers) AloneUntil(server int, now time.Duration) (next time.Duration)
 	e, together, apart := n.ensemble, 0, false
 	for i := range e.Servers {
 		switch until := n.AwayUntil(i, now); {
-		case e.Stopped != nil && e.Stopped(i):
+		case n.isStopped(i):
 		case until == 0:
 			together++
 		case next == 0 || until < next:
@@ -164,10 +183,10 @@ func (n *servers) AloneUntil(server int, now time.Duration) (next time.Duration)
 }
 
 // keepsApart reports whether a fault may keep servers from each other.
-func (n *servers) keepsApart() bool { return len(n.cutOff)+len(n.paused)+len(n.believes) > 0 }
+func (n *Servers) keepsApart() bool { return len(n.cutOff)+len(n.paused)+len(n.believes) > 0 }
 
 // IsSilent reports whether a server that is up neither hears of the others nor they of it.
-func (n *servers) IsSilent(server int, now time.Duration) bool {
+func (n *Servers) IsSilent(server int, now time.Duration) bool {
 	return n.IsCutOff(server, now) || n.PausedUntil(server, now) > 0
 }
 

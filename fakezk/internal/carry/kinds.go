@@ -330,7 +330,13 @@ func crash(s *strike) {
 // request goes on.
 func lag(s *strike) {
 	f, until := s.fault, s.until()
-	s.onServers(func(server int) { s.add(act(func(d Driver) { d.Lag(server, f, until) })) })
+	s.onServers(func(server int) {
+		s.add(act(func(d Driver) {
+			for _, lagging := range s.net.lagFor(server, until) {
+				d.Lag(lagging, f, until)
+			}
+		}))
+	})
 }
 
 // isolate cuts the server of the connection, or the servers of the client, off from the others. The
@@ -405,7 +411,8 @@ func restart(s *strike) {
 	if conns := s.conns(); len(conns) > 0 && (s.conn != nil || s.client != 0) {
 		server = conns[0].Server
 	}
-	ends := s.net.TakeDown(server, s.until())
+	s.add(s.net.rejoin(server)...)
+	ends := s.net.endAll(server, s.until())
 	f, backAt := s.fault, s.net.backAt[server]
 	s.add(act(func(d Driver) { d.Restart(server, f, backAt) }))
 	s.add(ends...)

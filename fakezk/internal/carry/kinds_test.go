@@ -226,7 +226,7 @@ func TestNothingStrikesWhatIsHealed(t *testing.T) {
 	n := newTestNetwork(t, "delay 2s request=1", "drop-reply request=1", "cut event=1",
 		"restart 1h at=1s")
 	ask(n.a1, second)
-	n.Heal()
+	n.Heal(0)
 	n.want("a time", []Action{act(func(d Driver) { n.Strike(n.Due(second)[0], second, d) })}, "")
 	n.want("what was put off", n.a1.DeliverUp(3*second), "apply 1")
 	n.want("an event", notify(n.a1, second), "deliver 1 event")

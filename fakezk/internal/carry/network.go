@@ -19,7 +19,7 @@ type Network struct {
 
 	conns   map[int64]*Conn
 	outages []outage
-	servers
+	*Servers
 }
 
 // Armed is a fault that is armed, and its progress.
@@ -35,7 +35,7 @@ type Armed struct {
 
 // New is a Network without connections. A time of a fault counts from 0.
 func New(plan ...fault.Fault) *Network {
-	n := &Network{conns: map[int64]*Conn{}, servers: newServers()}
+	n := &Network{conns: map[int64]*Conn{}, Servers: NewServers()}
 	for _, f := range plan {
 		n.Arm(f, 0)
 	}
@@ -194,12 +194,19 @@ func (n *Network) HeldUntil() (until time.Duration) {
 
 // Heal disarms all faults, ends outages, and brings servers back and together. Held messages are
 // delivered at their time.
-func (n *Network) Heal() {
+func (n *Network) Heal(now time.Duration) (actions []Action) {
 	n.healed, n.outages = true, nil
 	clear(n.backAt)
+	clear(n.lagging)
 	clear(n.cutOff)
 	clear(n.paused)
 	clear(n.believes)
+	for server := range n.ensemble.Servers {
+		if n.apart[server] {
+			actions = append(actions, n.TakeDown(server, now)...)
+		}
+	}
+	return actions
 }
 
 // Release releases held messages at once; connections in a black hole are reset.

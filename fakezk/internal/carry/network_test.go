@@ -44,7 +44,7 @@ func TestOutagesHitDials(t *testing.T) {
 		for _, client := range []int64{1, 2} {
 			n.wantAccepted(client, 0, test.last, "%q: the dial of %d at the end", test.lines, client)
 		}
-		n.Heal()
+		n.Heal(0)
 		n.wantAccepted(1, 0, second, "%q: healed", test.lines)
 	}
 }

@@ -50,16 +50,39 @@ func (n *Network) Refuses(client int64, server int, now time.Duration) (bool, []
 }
 
 // IsDown reports whether a server is down, and so ends no session.
-func (n *servers) IsDown(server int, now time.Duration) bool { return now < n.backAt[server] }
+func (n *Servers) IsDown(server int, now time.Duration) bool { return now < n.backAt[server] }
 
 // TakeDown takes a server down until a time: its connections end and dials fail. One that is down
 // already may stay so for longer, and one that is cut off stays so until it reaches the others. One
-// that stands still, or believes to lead, does so no more.
+// that stands still does so no more, and one that is apart is with the others when it is back.
 func (n *Network) TakeDown(server int, until time.Duration) []Action {
-	delete(n.paused, server)
+	return append(n.rejoin(server), n.endAll(server, until)...)
+}
+
+// TakeDownOthers takes those servers down that are not apart.
+func (n *Network) TakeDownOthers(until time.Duration) (actions []Action) {
+	for server := range n.ensemble.Servers {
+		if !n.apart[server] {
+			actions = append(actions, n.TakeDown(server, until)...)
+		}
+	}
+	return actions
+}
+
+// rejoin ends that a server is apart, if it is.
+func (n *Servers) rejoin(server int) []Action {
+	if !n.apart[server] {
+		return nil
+	}
+	delete(n.apart, server)
 	delete(n.believes, server)
+	return []Action{act(func(d Driver) { d.Join(server) })}
+}
+
+// endAll ends the connections of a server that goes down.
+func (n *Network) endAll(server int, until time.Duration) (ends []Action) {
+	delete(n.paused, server)
 	n.backAt[server] = max(n.backAt[server], n.cutOff[server].until, until)
-	var ends []Action
 	for _, c := range n.Conns() {
 		if c.Server == server && c.known() {
 			ends = append(ends, c.endSoon(errReset)...)
@@ -69,15 +92,18 @@ func (n *Network) TakeDown(server int, until time.Duration) []Action {
 }
 
 // BackAt is when a server that is down is back; 0 if it is not down.
-func (n *servers) BackAt(server int, now time.Duration) time.Duration {
+func (n *Servers) BackAt(server int, now time.Duration) time.Duration {
 	if !n.IsDown(server, now) {
 		return 0
 	}
 	return n.backAt[server]
 }
 
-// Revive brings a server back at once.
-func (n *servers) Revive(server int) { delete(n.backAt, server) }
+// Revive brings a server back at once, which is not behind then.
+func (n *Servers) Revive(server int) {
+	delete(n.backAt, server)
+	delete(n.lagging, server)
+}
 
 // hit lets the outages of a kind act on a dial. They last until a time, 0 if there are none.
 func (n *Network) hit(

@@ -1,6 +1,7 @@
 package carry
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -48,7 +49,8 @@ func TestWhatALeaderAnswersAlone(t *testing.T) {
 		play("pause-server 3s server=1 at=1s", test.standing, nothing)
 		play("cut server=3 at=1h", test.deposed, func(n testNetwork) {
 			n.Serve(Ensemble{Servers: 3, Leader: func() int { return 1 }, Tick: 2 * second})
-			check.Equal(t, n.Depose(0, second), 3*second, "when it notices")
+			n.depose(0, second)
+			check.Equal(t, n.BelievesUntil(0), 3*second, "when it notices")
 		})
 	}
 }
@@ -56,7 +58,7 @@ func TestWhatALeaderAnswersAlone(t *testing.T) {
 // TestWhenAServerIsLeftBehind, with a limit of ten seconds, and when it notices that it was
 // deposed.
 func TestWhenAServerIsLeftBehind(t *testing.T) {
-	n := New()
+	n := newTestNetwork(t)
 	n.Serve(Ensemble{Servers: 3, Leader: func() int { return 0 }, Tick: 2 * second})
 	n.pauseFor(0, second, 9*second)
 	check.Equal(t, n.LeftBehindAt(0, second), 0, "of 8 s")
@@ -65,12 +67,12 @@ func TestWhenAServerIsLeftBehind(t *testing.T) {
 	check.Equal(t, n.MissedUntil(0, 10*second), 0, "missed before")
 	check.Equal(t, n.AwayUntil(0, 10*second), 15*second, "away before")
 	check.Equal(t, n.MissedUntil(0, 11*second), 15*second, "missed")
-	check.Equal(t, n.IsUnaware(0, 11*second), true, "unaware")
-	check.Equal(t, n.Depose(0, 11*second), 17*second, "when it notices")
+	check.Equal(t, fmt.Sprint(n.LeaveUnaware(11*second)), "[0]", "unaware")
+	check.Equal(t, n.BelievesUntil(0), 17*second, "when it notices")
 	check.Equal(t, n.GoOn(0, 14*second), false, "it goes on too early")
 	check.Equal(t, n.GoOn(0, 15*second), true, "it goes on")
 	check.Equal(t, n.AwayUntil(0, 16*second), 17*second, "away, as it believes to lead")
-	n.TakeDown(0, 16*second)
+	n.want("down", n.TakeDown(0, 16*second)[:1], "join")
 	check.Equal(t, n.BelievesUntil(0), time.Duration(0), "believes when it is down")
 	n.backAt[1] = 30 * second
 	n.pauseFor(1, 20*second, 25*second)

@@ -36,9 +36,6 @@ func (e *Engine) Leave(server int) {
 	}
 }
 
-// IsApart reports whether a server has left the others.
-func (e *Engine) IsApart(server int) bool { return e.ensemble.servers[server].isApart() }
-
 // Join lets a server that has left be with the others again: its connections are closed, and it
 // applies all that it lacks.
 func (e *Engine) Join(server int, now time.Time) Reaction {
@@ -84,8 +81,9 @@ func (x *exchange) session(id int64) *session {
 		return nil
 	}
 	s := x.e.sessions.byID[id]
-	if leader := x.e.ensemble.leader; s != nil && leader.cutOff && x.c.at == leader &&
-		s.expiresAt <= x.now {
+	ensemble := &x.e.ensemble
+	if s != nil && x.c.at == ensemble.leader && s.expiresAt <= x.now &&
+		ensemble.isSilent(x.c.at) {
 		marks.Hit("session ended by a leader cut off")
 		return nil
 	}

@@ -63,10 +63,13 @@ func (b *bench) returns(session int64) bool {
 func TestALeaderEndsSessionsForItself(t *testing.T) {
 	marks.Expect(t, "session ended by a leader cut off")
 	for _, leaves := range []bool{false, true} {
-		b := ensembleBench(t)
+		silent := false
+		b := newBench(t, func(c *Config) {
+			c.Servers, c.Silent = 3, func(server int) bool { return silent && server == 0 }
+		})
 		c := b.connectTo(1, 0, 5*time.Second)
 		session := b.e.SessionOf(c)
-		b.e.CutOff(0, true)
+		silent = true
 		if leaves {
 			b.e.Leave(0)
 			b.take(b.e.Elect(2, b.now))

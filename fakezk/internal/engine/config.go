@@ -21,6 +21,10 @@ type Config struct {
 	// Skew is by how many milliseconds the clock of a server is fast, by which it dates
 	// transactions when it leads; nil means that all clocks agree.
 	Skew func(server int) int64
+	// Silent reports whether a server neither hears of the others nor they of it; nil means never.
+	// The leader then hears of no requests that the clients of the server send, so that their
+	// sessions end in time.
+	Silent func(server int) bool
 	// OrderChildren sorts the names that getChildren returns; nil leaves them in the
 	// store's order. tree is that of the server that answers, changes the number of creations
 	// and deletions of children of parent.

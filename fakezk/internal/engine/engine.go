@@ -51,8 +51,8 @@ import (
 
 // Engine is one server, or an ensemble. Use New.
 type Engine struct {
+	ensemble // whose exported methods are also those of the Engine
 	cfg      Config
-	ensemble ensemble
 	conns    connections
 	sessions sessions
 	reaper   reaper

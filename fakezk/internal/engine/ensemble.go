@@ -12,12 +12,13 @@ type ensemble struct {
 	servers []*replica // by number
 	leader  *replica
 	skew    func(server int) int64 // see Config.Skew
+	silent  func(server int) bool  // see Config.Silent
 	conns   *connections
 	journal journal
 }
 
 func newEnsemble(cfg Config, conns *connections) ensemble {
-	s := ensemble{skew: cfg.Skew, conns: conns}
+	s := ensemble{skew: cfg.Skew, silent: cfg.Silent, conns: conns}
 	for range max(1, cfg.Servers) {
 		s.servers = append(s.servers, newReplica(cfg))
 	}
@@ -82,8 +83,11 @@ func (s *ensemble) hasWatchesLeft() bool {
 
 // reachesLeader reports whether the leader hears of the requests to a server.
 func (s *ensemble) reachesLeader(r *replica) bool {
-	return r == s.leader || !r.cutOff && !s.leader.cutOff && !r.isApart()
+	return r == s.leader || !s.isSilent(r) && !s.isSilent(s.leader) && !r.isApart()
 }
+
+// isSilent reports whether a server neither hears of the others nor they of it.
+func (s *ensemble) isSilent(r *replica) bool { return s.silent != nil && s.silent(s.number(r)) }
 
 // elect makes another server the leader, which has all transactions: a majority has stored each of
 // them.
@@ -113,7 +117,6 @@ type replica struct {
 	watches   watches
 	order     func(*state.Store, string, int32, []string) // see Config.OrderChildren
 	unapplied []state.Txn                                 // applied by the leader, not yet here
-	cutOff    bool                                        // from the other servers
 	known     map[int64]*session                          // while it is apart; see Engine.Leave
 }
 
@@ -127,15 +130,15 @@ func newReplica(cfg Config) *replica {
 func (r *replica) isApart() bool { return r.known != nil }
 
 // Servers is the number of servers.
-func (e *Engine) Servers() int { return len(e.ensemble.servers) }
+func (s *ensemble) Servers() int { return len(s.servers) }
 
 // Leader is the number of the leader.
-func (e *Engine) Leader() int { return e.ensemble.number(e.ensemble.leader) }
+func (s *ensemble) Leader() int { return s.number(s.leader) }
 
 // Next is the zxid of the next transaction that a server has to apply, if there is one. A server
 // that is apart has none to apply until it joins the others.
-func (e *Engine) Next(server int) (zxid int64, ok bool) {
-	r := e.ensemble.servers[server]
+func (s *ensemble) Next(server int) (zxid int64, ok bool) {
+	r := s.servers[server]
 	if len(r.unapplied) == 0 || r.isApart() {
 		return 0, false
 	}
@@ -152,22 +155,6 @@ func (e *Engine) Follow(server int, zxid int64, now time.Time) Reaction {
 	return e.reaction()
 }
 
-// Lagging lists the followers that are behind when a server lags: the server itself or, if it
-// leads, all others.
-func (e *Engine) Lagging(server int) (followers []int) {
-	leader := e.Leader()
-	for i := range e.ensemble.servers {
-		if i != leader && (i == server || server == leader) {
-			followers = append(followers, i)
-		}
-	}
-	return followers
-}
-
-// CutOff says whether a server is cut off from the others. The leader then hears of no requests
-// that the clients of the server send, so that their sessions end in time.
-func (e *Engine) CutOff(server int, cutOff bool) { e.ensemble.servers[server].cutOff = cutOff }
-
 // Elect makes another server the leader. All connections are closed, the expiry timers of the
 // sessions restart, and the zxids of the next epoch begin. Every server applies the missing
 // transactions before it serves again, but for those that are apart.
@@ -181,8 +168,8 @@ func (e *Engine) Elect(server int, now time.Time) Reaction {
 
 // SetCreated sets the number of the next sequential child of a node, at every server. No server may
 // be behind.
-func (e *Engine) SetCreated(path string, next int32) {
-	for _, r := range e.ensemble.servers {
+func (s *ensemble) SetCreated(path string, next int32) {
+	for _, r := range s.servers {
 		r.store.SetCreated(path, next)
 	}
 }
@@ -205,8 +192,8 @@ func (e *Engine) Clear(now time.Time) Reaction {
 
 // SkipTo makes the next transaction's zxid greater than a given one, unless it would be anyway. No
 // server may be behind.
-func (e *Engine) SkipTo(zxid int64) {
-	for _, r := range e.ensemble.servers {
+func (s *ensemble) SkipTo(zxid int64) {
+	for _, r := range s.servers {
 		r.store.SkipTo(zxid)
 	}
 }

@@ -12,10 +12,10 @@ import (
 )
 
 // Store returns the leader's tree, for reading. Write through Submit.
-func (e *Engine) Store() *state.Store { return e.ensemble.leader.store }
+func (s *ensemble) Store() *state.Store { return s.leader.store }
 
 // StoreOf returns the tree of a server, for reading.
-func (e *Engine) StoreOf(server int) *state.Store { return e.ensemble.servers[server].store }
+func (s *ensemble) StoreOf(server int) *state.Store { return s.servers[server].store }
 
 // Submit applies a request on behalf of the server itself: no session, no ACL.
 func (e *Engine) Submit(req proto.Request, now time.Time) (state.Result, Reaction) {
