@@ -134,9 +134,10 @@ func (c *proveCommand) show(a *app, p *hunt.Proof) (
 	if err != nil {
 		return found, "", err
 	}
-	unsteady := unsteadiness(small)
+	unsteady, scope := unsteadiness(small), ""
 	if unsteady == nil {
-		smallest = p.Smallest(small)
+		a.Progress.Phase("proving that fewer faults do not do")
+		smallest, scope = p.Smallest(a.Context, small)
 	}
 	found.Minimal, found.Maker = show.OutcomeOf(small), small.Maker()
 	found.Unfinished, found.Unsteady = !finished, unsteady != nil
@@ -146,8 +147,8 @@ func (c *proveCommand) show(a *app, p *hunt.Proof) (
 	}
 	if !c.JSON && smallest != "" {
 		a.Printf("\nsmallest: %s\n", smallest)
-		if len(small.Scenario.Plan) > 0 {
-			a.Printf("%s\n", p.Scope())
+		if scope != "" {
+			a.Printf("%s\n", scope)
 		}
 	}
 	return found, smallest, findings{a.Env, c.Save, c.HTML, c.JSON}.keep(&found, small, unsteady)

@@ -54,7 +54,7 @@ func Prove(t TB, w scenario.Workload, b Bounds) {
 	case err != nil && ctx.Err() == nil:
 		t.Fatalf("zksim: %v", err)
 	case p.Violation != nil:
-		fail(ctx, t, p.Violation, nil, smallest(p))
+		fail(ctx, t, p.Violation, nil, smallest(ctx, p))
 	case !p.Holds():
 		t.Fatalf("zksim: %s%s", p, because(ctx, p))
 	}
@@ -63,14 +63,14 @@ func Prove(t TB, w scenario.Workload, b Bounds) {
 
 // smallest says of a violation, made small, whether it has as few faults as possible, and what that
 // does not prove.
-func smallest(p *hunt.Proof) func(small *scenario.Outcome) string {
+func smallest(ctx context.Context, p *hunt.Proof) func(small *scenario.Outcome) string {
 	return func(small *scenario.Outcome) string {
-		says := p.Smallest(small)
+		says, scope := p.Smallest(ctx, small)
 		switch {
 		case says == "":
 			return ""
-		case len(small.Scenario.Plan) > 0:
-			says += "\n" + p.Scope()
+		case scope != "":
+			says += "\n" + scope
 		}
 		return "\nzksim: smallest: " + says + "\n"
 	}

@@ -51,6 +51,7 @@ type Proof struct {
 	Undecided      int
 	FirstUndecided *scenario.Outcome
 
+	bounds  Bounds
 	seen    basis
 	views   map[uint64]bool
 	share   float64 // of the runs of all plans, 1 for each plan
@@ -99,7 +100,6 @@ func ProvedKinds() []fault.KindInfo {
 // prover is a proof under way.
 type prover struct {
 	*Proof
-	bounds  Bounds
 	visit   func(*scenario.Outcome)     // of each class
 	commute func(a, b trace.Thing) bool // whether the order of two things makes no difference
 
@@ -308,7 +308,7 @@ func (p *Proof) Holds() bool { return p.Complete && p.Violation == nil && p.Unde
 
 // String is the result in one sentence.
 func (p *Proof) String() string {
-	within := p.script() + ", "
+	within := forScript(p.Scenario.Script) + ", "
 	switch p.Faults {
 	case 0:
 		within += "no faults"
@@ -331,41 +331,6 @@ func (p *Proof) String() string {
 			within)
 	}
 	return fmt.Sprintf("holds: %d classes of runs, complete, %s", p.Classes, within)
-}
-
-// script says for which script the result is.
-func (p *Proof) script() string {
-	s := p.Scenario.Script
-	text := fmt.Sprintf("for %d clients, %d rounds", s.Clients, s.Rounds)
-	if s.Clients == 1 {
-		text = strings.Replace(text, "clients", "client", 1)
-	}
-	if s.Rounds == 1 {
-		text = strings.Replace(text, "rounds", "round", 1)
-	}
-	return text
-}
-
-// Smallest says in a sentence that an outcome has as few faults as possible, "" if that is not
-// known. The outcome is Violation or what [Minimize] has made of it. Of one with faults it is known
-// if all runs of the proof with fewer faults were tried and none violates anything, and if the
-// outcome has the script and the seed of the proof, and as many faults as Violation.
-func (p *Proof) Smallest(o *scenario.Outcome) string {
-	s := o.Scenario
-	switch {
-	case len(s.Plan) == 0:
-		return "it needs no fault"
-	case !p.fewest || len(s.Plan) != len(p.Violation.Scenario.Plan) ||
-		plain(s.Script) != plain(p.Scenario.Script) || s.Seed != p.Scenario.Seed:
-		return ""
-	}
-	return "no run with fewer faults violates anything, " + p.script()
-}
-
-// plain is a script with the numbers that 0 stands for.
-func plain(s scenario.Script) scenario.Script {
-	s.Servers, s.Goroutines = max(1, s.Servers), max(1, s.Goroutines)
-	return s
 }
 
 // Scope says in words what was tried and what was not. So it tells what a proof does not prove. For

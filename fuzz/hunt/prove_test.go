@@ -305,28 +305,55 @@ func TestViolationHasTheFewestFaults(t *testing.T) {
 			t.Fatalf("%s: nothing is violated", c.about)
 		}
 		check.Equal(t, len(p.Violation.Scenario.Plan), c.faults, "faults: %s", c.about)
-		check.Equal(t, p.Smallest(p.Violation), c.want, "%s", c.about)
+		says, _ := p.Smallest(t.Context(), p.Violation)
+		check.Equal(t, says, c.want, "%s", c.about)
 	}
 }
 
-// TestSmallestIsNotSaidOfAnotherScript, for the proof is about its own.
-func TestSmallestIsNotSaidOfAnotherScript(t *testing.T) {
+// TestSmallestIsProvedForTheScriptOfTheViolation: of another script than that of the proof, or with
+// another seed or number of faults, there is a second proof.
+func TestSmallestIsProvedForTheScriptOfTheViolation(t *testing.T) {
 	t.Parallel()
-	p, err := Prove(t.Context(), failing(1, true), Bounds{Faults: 1})
-	check.OK(t, err)
-	for about, change := range map[string]func(s *scenario.Scenario){
-		"clients": func(s *scenario.Scenario) { s.Script.Clients = 1 },
-		"rounds":  func(s *scenario.Scenario) { s.Script.Rounds = 2 },
-		"seed":    func(s *scenario.Scenario) { s.Seed = 2 },
-		"faults":  func(s *scenario.Scenario) { s.Plan = append(slices.Clone(s.Plan), s.Plan...) },
+	for _, c := range []struct {
+		about  string
+		alone  bool // one client violates something without a fault
+		change func(s *scenario.Scenario)
+		want   string
+		seed   int
+	}{
+		{"the same", false, func(*scenario.Scenario) {}, "for 2 clients, 1 round", 1},
+		{"the same in other words", false, func(s *scenario.Scenario) {
+			s.Script.Servers, s.Script.Goroutines = 1, 1
+		}, "for 2 clients, 1 round", 1},
+		{"one client", false, func(s *scenario.Scenario) { s.Script.Clients = 1 },
+			"for 1 client, 1 round", 1},
+		{"one client that needs no fault", true, func(s *scenario.Scenario) { s.Script.Clients = 1 },
+			"", 0},
+		{"another seed", false, func(s *scenario.Scenario) { s.Seed = 2 }, "for 2 clients, 1 round", 2},
+		{"a fault too many", false, func(s *scenario.Scenario) {
+			s.Plan = append(slices.Clone(s.Plan), s.Plan...)
+		}, "", 0},
 	} {
+		s := failing(1, true)
+		judge := s.Workload.Judge
+		s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
+			if c.alone && len(e.History.Ops) < 2 {
+				return linearizability.Report{Verdicts: []linearizability.Verdict{{
+					Property: scenario.InvariantProperty, Status: linearizability.Violated}}}, nil
+			}
+			return judge(e)
+		}
+		p, err := Prove(t.Context(), s, Bounds{Faults: 1})
+		check.OK(t, err)
 		other := *p.Violation
-		change(&other.Scenario)
-		check.Equal(t, p.Smallest(&other), "", "with other %s", about)
+		c.change(&other.Scenario)
+		says, scope := p.Smallest(t.Context(), &other)
+		if c.want != "" {
+			c.want = "no run with fewer faults violates anything, " + c.want
+			check.Contains(t, scope, fmt.Sprintf("than those of seed %d;", c.seed))
+		}
+		check.Equal(t, says, c.want, "%s", c.about)
 	}
-	alike := *p.Violation
-	alike.Scenario.Script.Servers, alike.Scenario.Script.Goroutines = 1, 1
-	check.Equal(t, p.Smallest(&alike), p.Smallest(p.Violation))
 }
 
 // TestProofsTryFewerFaultsFirst, and a mistake in the order is noticed.
