@@ -105,7 +105,7 @@ func (c *Client) At(t time.Time) time.Duration {
 
 // Note writes a line into the trace, as the client's script, and returns when that was.
 func (c *Client) Note(format string, args ...any) trace.Moment {
-	text := fmt.Sprintf(format, args...)
+	text := trace.Formatted(format, args)
 	c.proxy.mu.Lock()
 	defer c.proxy.mu.Unlock()
 	return c.proxy.journal.log(c.name, "%s", text)

@@ -38,6 +38,11 @@ func (q *request) String() string {
 	return tracetext.Request(q.Request).String()
 }
 
+// ZnodeData is the data of a znode that the request carries, and that its answer does.
+func (q *request) ZnodeData() (sent, read []byte) {
+	return tracetext.Request(q.Request).ZnodeData()
+}
+
 // requestOf returns the request that goes to the server, with the fault that damages its reply.
 func (l *link) requestOf(m *carry.Message, damage *carry.Armed) *request {
 	if !l.greeted {

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"slices"
 	"sync"
@@ -190,7 +189,7 @@ func (c *Client) note(actor string, source int, format string, args ...any) trac
 		return trace.AfterEnd
 	}
 	m := c.inbox.journal.Add(1+c.index*sources+source, c.Now(), actor, "%s",
-		fmt.Sprintf(format, args...))
+		trace.Formatted(format, args))
 	if source != sourceLibrary && c.lines.Line(m) {
 		c.inbox.wakeUp()
 		select {}

@@ -126,7 +126,7 @@ func (l *link) noteSent(up bool, m *carry.Message) {
 	if m.End == nil && !l.process.isDead() {
 		label := labelOf(m)
 		label.note = l.net.record.Sent(label.from, trace.Message{Client: l.process.name,
-			Conn: l.conn.Number, Up: up, Op: l.opOf(up, m)})
+			Conn: l.conn.Number, Server: l.conn.Server + 1, Up: up, Op: l.opOf(up, m)})
 	}
 }
 

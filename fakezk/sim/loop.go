@@ -128,6 +128,7 @@ func (s *loop) apply(tick bool) {
 	} else {
 		s.agenda.Apply()
 	}
+	s.server.replicas.noteStates()
 	s.turns.applied()
 }
 

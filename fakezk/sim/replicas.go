@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
 	"github.com/zksim/zksim/fakezk/sim/internal/draws"
 	"github.com/zksim/zksim/fakezk/sim/internal/record"
+	"github.com/zksim/zksim/fakezk/trace"
 )
 
 // serverName is how the trace calls a server: they have the numbers from 1, as in a zoo.cfg.
@@ -28,6 +29,7 @@ type replicas struct {
 	react   func(engine.Reaction) // of a follower
 
 	followed []time.Duration // when each server has applied what it is to apply so far
+	states   []trace.ServerState
 }
 
 // replicate plans when each follower applies a transaction, after all before it.

@@ -14,6 +14,7 @@ type Notes struct {
 	events   []noted[EventPoint]
 	changes  []noted[Change]
 	strikes  []noted[pendingStrike]
+	servers  []noted[ServerState]
 	messages []pendingMessage
 }
 
@@ -51,6 +52,11 @@ func (n *Notes) Event(at Moment, what EventPoint) {
 // Change adds a change at the server.
 func (n *Notes) Change(at Moment, what Change) {
 	n.changes = append(n.changes, noted[Change]{at, what})
+}
+
+// Server adds a new state of one of several servers.
+func (n *Notes) Server(at Moment, what ServerState) {
+	n.servers = append(n.servers, noted[ServerState]{at, what})
 }
 
 // Notified adds notifications to the counts of a transaction's changes, after another server has
@@ -104,6 +110,10 @@ func (n *Notes) Into(r *Result) {
 	for step, p := range numbered(r.Trace, n.changes) {
 		p.Step = step
 		r.Changes = append(r.Changes, p)
+	}
+	for step, p := range numbered(r.Trace, n.servers) {
+		p.Step = step
+		r.Servers = append(r.Servers, p)
 	}
 	r.messages = n.messages
 	for step, p := range numbered(r.Trace, n.strikes) {

@@ -32,6 +32,9 @@ type Result struct {
 	Changes []Change
 	// Notices are the clients' notices of their sessions, in order.
 	Notices []Notice
+	// Servers are the states of the servers, in order, beginning with the first state of each; nil
+	// with one server, and in a real world.
+	Servers []ServerState
 	// Nodes, Sessions and Watches are the server's state at rest, before the connections were
 	// closed; SessionClient is the client of each session, including sessions that have ended.
 	Nodes         []view.Node
@@ -162,6 +165,8 @@ type Message struct {
 	Client string
 	// Conn counts the client's connections from 1.
 	Conn int
+	// Server is the number of the server of the connection, from 1.
+	Server int
 	// Up says that the message goes to the server.
 	Up bool
 	// Op is the operation of a request, "connect" for a handshake, or the type of a notification.
@@ -177,6 +182,20 @@ type Message struct {
 	Step int64
 	// Lost says that it never arrived.
 	Lost bool
+}
+
+// ServerState is the state of one of several servers, from a line on.
+type ServerState struct {
+	// Server is its number, from 1.
+	Server int
+	Step   int64
+	// Zxid is the last transaction that it has applied.
+	Zxid int64
+	// Leads says that it is the leader, and Believes that it was and does not know better yet.
+	Leads, Believes bool
+	// Down: it does not run, or has no leader. Paused: it stands still. CutOff: it does not reach
+	// the others. Lags: a fault keeps it from applying what the leader has applied.
+	Down, Paused, CutOff, Lags bool
 }
 
 // ChangeKind is the kind of a Change.

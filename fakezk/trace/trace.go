@@ -95,6 +95,50 @@ func (t Trace) Entry(n int64) Entry {
 	return Entry{n, l.Time, l.Actor, t.texts.all(t.lines)[n-1]}
 }
 
+// ZnodeData is the data of a znode that the request of line number n carried, even in vain, and
+// that its answer carried. They are no part of the text: data may hold the time of day.
+func (t Trace) ZnodeData(n int64) (sent, read []byte) {
+	if n < 1 || n > int64(len(t.lines)) {
+		return nil, nil
+	}
+	for _, arg := range t.lines[n-1].Args {
+		if request, ok := arg.(interface{ ZnodeData() (sent, read []byte) }); ok {
+			return request.ZnodeData()
+		}
+	}
+	return nil, nil
+}
+
+// A Called is an argument of a line that tells of a call. Caller is the program counter of that
+// call, 0 if it is not known. The value must not change.
+type Called interface {
+	fmt.Stringer
+	Caller() uintptr
+}
+
+// Formatted is the text of a line whose arguments may change later; a single [Called] is kept.
+func Formatted(format string, args []any) any {
+	if len(args) == 1 {
+		if call, ok := args[0].(Called); ok && format == "%s" {
+			return call
+		}
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// Caller is that of the call of which line number n tells; 0 if it tells of none.
+func (t Trace) Caller(n int64) uintptr {
+	if n < 1 || n > int64(len(t.lines)) {
+		return 0
+	}
+	for _, arg := range t.lines[n-1].Args {
+		if call, ok := arg.(Called); ok {
+			return call.Caller()
+		}
+	}
+	return 0
+}
+
 // Head is when line number n, from 1, was written, and its actor. Unlike Entry it formats no line.
 func (t Trace) Head(n int64) (at time.Duration, actor string) {
 	if n < 1 || n > int64(len(t.lines)) {

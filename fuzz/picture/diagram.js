@@ -4,27 +4,37 @@ const lanes = []; // {name, x, side, colour, calls}
 const laneOf = new Map();
 let width = 0;
 
-// placeLanes puts the server into the middle, so that few arrows cross another lane.
+// laneOfServer is the lane of a server by its number, 0 if there is only one.
+const laneOfServer = (n) => laneOf.get(n ? "server " + n : "server");
+
+// placeLanes puts the servers into the middle, so that few arrows cross another lane.
 function placeLanes(room) {
   lanes.length = 0;
   const left = Math.ceil(run.clients.length / 2);
   const own = (c) => 46 + 17 * c.goroutines.length;
-  const least = run.clients.reduce((sum, c) => sum + own(c), 96);
+  const wide = run.servers > 1 ? 62 * run.servers + 36 : 88; // of all servers
+  const least = run.clients.reduce((sum, c) => sum + own(c), wide + 8);
   const spare = Math.max(0, Math.min((room - least) / (run.clients.length + 1), 60));
   let x = 8;
   const add = (c, side, index) => {
-    const wide = own(c) + spare;
-    lanes.push({ ...c, x: side < 0 ? x + wide - 18 - spare / 2 : x + 18 + spare / 2, side,
-      colour: `var(--lane${index % 6})` });
-    x += wide;
+    const room = own(c) + spare;
+    lanes.push({ ...c, x: side < 0 ? x + room - 18 - spare / 2 : x + 18 + spare / 2, side,
+      colour: `var(--lane${index % 16})` });
+    x += room;
   };
   run.clients.slice(0, left).forEach((c, i) => add(c, -1, i));
-  lanes.push({ name: "server", x: x + (88 + spare) / 2, side: 1, colour: "var(--server)" });
-  x += 88 + spare;
+  const names = run.servers > 1 ? Array.from({ length: run.servers }, (_, i) => "server " + (i + 1))
+    : ["server"];
+  names.forEach((name, i) => {
+    const middle = run.servers > 1 ? 31 + 62 * i : 44;
+    lanes.push({ name, x: x + spare / 2 + middle, side: 1, colour: "var(--server)", server: true });
+  });
+  x += wide + spare;
   run.clients.slice(left).forEach((c, i) => add(c, 1, left + i));
   width = x + 8;
   laneOf.clear();
   for (const lane of lanes) laneOf.set(lane.name, lane);
+  laneOf.set("server", lanes.find((lane) => lane.server));
 }
 
 // barX is the left edge of a bar at a distance from a lifeline, on its outer side.
@@ -59,6 +69,7 @@ function draw(from, to) {
   const y = middle(view.cursor);
   svg("line", { class: "cursor-line", x1: 0, x2: width, y1: y, y2: y }, root);
   drawBars(root, from, to, seen);
+  drawApplied(root, seen);
   for (const m of run.messages) drawMessage(root, m, seen);
   for (const c of run.changes) drawChange(root, c, seen);
   for (const s of run.strikes) drawStrike(root, s, seen);
@@ -120,15 +131,64 @@ function drawBars(root, from, to, seen) {
   for (const s of run.strikes) {
     if (s.until <= s.step + 1) continue;
     for (const lane of lanes) {
-      if (s.c === lane.name || !s.c && lane.name !== "server") {
+      if (!s.server && (s.c === lane.name || !s.c && !lane.server)) {
         bar(lane, "outage", -9, 4, s.step, s.until, `${s.fault}, steps ${s.step} to ${s.until}`);
       }
     }
   }
+  for (const s of stretches((s) => s.leads && "leads")) {
+    bar(laneOfServer(s.server), "leads", -2.5, 5, s.from, s.to,
+      `server ${s.server} leads, steps ${s.from} to ${s.to}`);
+  }
+  for (const s of stretches((s) => s.trouble)) {
+    bar(laneOfServer(s.server), "trouble", 6, 13, s.from, s.to,
+      `server ${s.server} ${s.text}, steps ${s.from} to ${s.to}`, s.text);
+  }
+  const blamedFrom = run.servers > 1 ? 24 : 9;
   lifeOf(run.blamed.slice(0, 4)).forEach(({ path, from, to }, i) => {
-    bar(laneOf.get("server"), "blamed-bar", 9 + 15 * i, 13, from, to,
+    bar(lanes.findLast((lane) => lane.server), "blamed-bar", blamedFrom + 15 * i, 13, from, to,
       `${path}, steps ${from} to ${to}`, path);
   });
+}
+
+// stretches are the times for which a text about the state of a server stays the same.
+function stretches(textOf) {
+  const list = [];
+  const open = new Map();
+  for (const s of run.states) {
+    const text = textOf(s), before = open.get(s.server);
+    if (before && before.text === text) {
+      before.to = s.to;
+      continue;
+    }
+    const next = text ? { server: s.server, from: s.from, to: s.to, text } : null;
+    open.set(s.server, next);
+    if (next) list.push(next);
+  }
+  return list;
+}
+
+// stateAt is the state of a server at a step.
+const stateAt = (server, step) => run.states.findLast((s) => s.server === server && s.from <= step);
+
+// leaderAt is the number of the server that leads at a step, 0 if none does.
+function leaderAt(step) {
+  for (let n = 1; n <= run.servers; n++) if (stateAt(n, step)?.leads) return n;
+  return 0;
+}
+
+// drawApplied marks where a server that does not lead has applied transactions.
+function drawApplied(root, seen) {
+  const before = new Map();
+  for (const s of run.states) {
+    const news = before.has(s.server) && before.get(s.server) !== s.zxid;
+    before.set(s.server, s.zxid);
+    const y = middle(s.from), lane = laneOfServer(s.server);
+    if (!news || s.leads || !seen(y, y) || rows[rowOf[s.from]]?.kind === "fold") continue;
+    const dot = svg("circle", { class: "dot applied", cx: lane.x, cy: y, r: 2.6 }, root);
+    dot.addEventListener("click", () => select(s.from));
+    tip(dot, `server ${s.server} has applied zxid ${s.zxid}`);
+  }
 }
 
 // lifeOf is when znodes existed.
@@ -148,7 +208,7 @@ function lifeOf(paths) {
 // arrowOf is the line of a message: from its sender to its receiver, or, if it was lost, to the
 // middle of the way.
 function arrowOf(m) {
-  const client = laneOf.get(m.c), server = laneOf.get("server");
+  const client = laneOf.get(m.c), server = laneOfServer(m.server);
   if (!client) return null;
   const [a, b] = m.up ? [client, server] : [server, client];
   const y1 = m.up ? heightOf(rowOf[Math.min(m.from, last + 1)]) : middle(m.from);
@@ -187,15 +247,16 @@ function drawMessage(root, m, seen) {
 // messageText names a message in a few words.
 function messageText(m) {
   const what = m.up ? m.op + " of " + m.c : m.op ? `event ${m.op} to ${m.c}` : `reply to ${m.c}`;
-  if (m.lost) return what + ", lost";
-  return `${what}, took ${duration(lineAt(m.step).t - m.sent)}`;
+  const where = m.server ? `, server ${m.server}` : "";
+  if (m.lost) return what + where + ", lost";
+  return `${what}${where}, took ${duration(lineAt(m.step).t - m.sent)}`;
 }
 
 // drawChange marks a change of the tree on the server's lane: a filled square is a new znode, an
 // empty one a deleted znode, a circle new data.
 function drawChange(root, c, seen) {
   if (!c.path) return;
-  const y = middle(c.step), x = laneOf.get("server").x;
+  const y = middle(c.step), x = laneOfServer(run.servers > 1 && leaderAt(c.step)).x;
   if (!seen(y, y) || rows[rowOf[c.step]].kind === "fold") return;
   const blamed = run.blamed.includes(c.path) ? " blamed" : "";
   const cls = `dot change ${c.kind.replace("node-", "")}${blamed}`;
@@ -210,7 +271,7 @@ function drawStrike(root, s, seen) {
   const y = middle(s.step);
   if (!seen(y, y)) return;
   svg("line", { class: "fault-line", x1: 0, x2: width, y1: y, y2: y }, root);
-  const x = (laneOf.get(s.c) || laneOf.get("server")).x;
+  const x = ((s.server && laneOfServer(s.server)) || laneOf.get(s.c) || laneOf.get("server")).x;
   const bolt = svg("path", { class: "dot bolt", d: "M2 -10L-6 2L-1 2L-3 10L6 -3L1 -3L4 -10Z",
     transform: `translate(${x} ${y})` }, root);
   bolt.addEventListener("click", () => select(s.step));

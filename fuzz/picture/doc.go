@@ -3,7 +3,7 @@
 //
 // The page has the verdict in words and the command that repeats the run. Below it is a space-time
 // diagram. Time runs down; each client has a lane, with its calls, its holds and its session, and
-// the server has one. Messages are arrows from the moment at which they were sent to that at which
+// each server has one. Messages are arrows from the moment at which they were sent to that at which
 // they arrived. Beside the diagram are the lines of the trace, and the tree of znodes at the chosen
 // line. Pings, refused dials and repetitions are folded.
 //

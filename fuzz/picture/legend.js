@@ -42,6 +42,10 @@ function fillLegend() {
       ["circle", { class: "change", cx: 46, cy: 9, r: 4.5 }]]),
       "a znode is created, is deleted, gets new data"],
     [sign([box("blamed-bar")]), "a znode to blame, for as long as it exists"],
+    [sign([["rect", { class: "leads", x: 12, y: 2, width: 5, height: 14 }],
+      ["rect", { class: "trouble", x: 24, y: 3, width: 13, height: 12 }],
+      ["circle", { class: "applied", cx: 50, cy: 9, r: 2.6 }]]),
+      "of several servers: it leads, something is wrong with it, it has applied changes"],
     [element("b", { style: "color:var(--bad)" }, "\u25c6 58"), "a step that the verdict names"],
   ]), element("h2", {}, "keys"), table([
     [key("j", "k", "\u2193", "\u2191"), "next line, line before"],

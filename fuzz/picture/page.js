@@ -47,6 +47,7 @@ function fillLine(e, text, row) {
   const kind = callAt.has(row.from) || r ? "call" : m && !m.up && !m.op ? "reply" : "";
   const ended = r && r.outcome !== "ok" ? " ended" : "";
   text.append(element("span", { class: kind + ended }, linked(l.x)));
+  if (l.s || l.r) text.append(element("span", { class: "data" }, " " + JSON.stringify(l.r || l.s)));
   for (let n = row.from + 1; n <= row.to; n++) {
     text.append(element("span", { class: "also" }, " \u00b7 ", linked(lineAt(n).x)));
   }
@@ -86,7 +87,7 @@ function arrange() {
   chart.classList.toggle("narrow", narrow);
   chart.classList.toggle("dense", view.height < 16);
   byId("lanes").replaceChildren(...lanes.map((lane) => element("div",
-    { style: `left:${gutter + lane.x}px;color:${lane.colour}` }, lane.name,
+    { class: lane.server ? "server" : "client", style: `left:${gutter + lane.x}px;color:${lane.colour}` }, lane.name,
     element("small", {}, (lane.goroutines || []).slice(1).join(" ")))));
   refresh();
 }

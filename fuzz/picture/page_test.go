@@ -20,6 +20,8 @@ func TestPage(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, *browser.Browser){
 		"it shows a finding":                  pageShowsAFinding,
 		"it begins with the verdict":          pageBeginsWithTheVerdict,
+		"it shows several servers":            pageShowsSeveralServers,
+		"sixteen clients differ":              pageOfSixteenClients,
 		"it folds and unfolds":                pageFoldsAndUnfolds,
 		"it obeys keys":                       pageObeysKeys,
 		"print has every line":                pagePrintHasEveryLine,
@@ -89,6 +91,51 @@ func pageBeginsWithTheVerdict(t *testing.T, b *browser.Browser) {
 	b.Press("t")
 	b.Click(`document.querySelector("#order summary")`)
 	b.Shoot("picture-dark")
+}
+
+// pageShowsSeveralServers: each has a lane, with its trouble and what it has applied, and each
+// message goes to the lane of its server.
+func pageShowsSeveralServers(t *testing.T, b *browser.Browser) {
+	b.Size(1500, 900)
+	b.OpenFile(pageOf(t, exhibit(t, "value-of-a-deposed-leader")))
+	b.Want("server 1 server 2 server 3", `lanes.filter((l) => l.server).map((l) => l.name).join(" ")`)
+	b.Want("true", `document.getElementById("meaning").textContent.length > 40`)
+	b.Click(`[...document.querySelectorAll("#summary a")].find((a) => a.textContent === "142")`)
+	servers := b.Eval(`document.querySelector("#panel .servers").innerText`)
+	for _, part := range []string{"server 1: leads no more, and does not know it", "the leader has",
+		"server 2: leads"} {
+		if !strings.Contains(servers, part) {
+			t.Errorf("the panel has no %q:\n%s", part, servers)
+		}
+	}
+	b.Want("true", `document.querySelectorAll("#diagram .trouble").length > 0 &&
+		document.querySelectorAll("#diagram .leads").length > 0`)
+	b.Shoot("picture-servers")
+	b.Eval(`select(38)`)
+	panel := b.Eval(`document.getElementById("panel").innerText`)
+	for _, part := range []string{"connection 1 of a, server 1", `"b1"`} {
+		if !strings.Contains(panel, part) {
+			t.Errorf("the panel has no %q:\n%s", part, panel)
+		}
+	}
+	b.Want("", `run.messages.filter((m) => { const a = arrowOf(m), to = laneOfServer(m.server).x;
+		return a && !m.lost && Math.abs((m.up ? a.x2 : a.x1) - to) > 3 }).map((m) => m.step).join(" ")`)
+}
+
+// pageOfSixteenClients: each lane has a colour of its own, in light and in dark.
+func pageOfSixteenClients(t *testing.T, b *browser.Browser) {
+	b.Size(1900, 900)
+	b.OpenFile(pageOf(t, fuzztest.Run(t, scenario.Scenario{
+		Workload: fuzztest.Builtin(t, "lock", "recipes.Lock"), Seed: 1,
+		Script: scenario.Script{Clients: 16, Rounds: 1},
+	})))
+	for range 2 {
+		b.Want("16", `new Set(lanes.filter((l) => !l.server).map((l) => {
+			const e = element("i", { style: "color:" + l.colour });
+			document.body.append(e);
+			return getComputedStyle(e).color })).size`)
+		b.Press("t")
+	}
 }
 
 func pageFoldsAndUnfolds(t *testing.T, b *browser.Browser) {

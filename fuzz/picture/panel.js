@@ -36,7 +36,8 @@ function showPanel() {
   const panel = document.getElementById("panel"), kept = openDetails(panel);
   const step = view.cursor, scroll = panel.scrollTop;
   panel.replaceChildren(...about(step), element("h2", {}, `clients at step ${step}`),
-    clientsAt(step), element("h2", {}, `znodes at step ${step}`), treeAt(step), ...verdictPart(),
+    clientsAt(step), ...serversAt(step), element("h2", {}, `znodes at step ${step}`), treeAt(step),
+    ...verdictPart(),
     ...orderPart());
   for (const d of panel.querySelectorAll("details")) d.open = kept.has(d.id) || d.open;
   panel.scrollTop = scroll;
@@ -52,6 +53,8 @@ function about(step) {
   const fact = (name, ...value) => facts.push(element("dt", {}, name), element("dd", {}, ...value));
   const m = view.message || arrivalAt.get(step);
   if (m) messageFacts(m, fact);
+  else if (l.n) fact("server", String(l.n));
+  dataFacts(m, l, fact);
   for (const c of [callAt.get(step), returnAt.get(step)]) if (c) callFacts(c, step, fact);
   for (const s of strikeAt.get(step) || []) {
     fact("fault", s.fault);
@@ -67,13 +70,20 @@ function about(step) {
 
 function messageFacts(m, fact) {
   fact("message", m.up ? `${m.op} to the server` : m.op ? "notification" : "reply",
-    `, connection ${m.conn} of ${m.c}`);
+    `, connection ${m.conn} of ${m.c}` + (m.server ? `, server ${m.server}` : ""));
   fact("sent", `${seconds(m.sent)} s`);
   if (m.lost) fact("arrived", m.step ? "never: a fault took it" : "never");
   else fact("took", duration(lineAt(m.step).t - m.sent));
   if (!m.up) fact(m.op ? "caused at" : "request", stepLink(m.from));
   const reply = m.up && run.messages.find((r) => !r.up && !r.op && r.from === m.step);
   if (reply) fact("reply", reply.lost || !reply.step ? "lost" : stepLink(reply.step));
+}
+
+// dataFacts shows the data that a request carries, even if it fails, and those of its answer.
+function dataFacts(m, l, fact) {
+  const request = m && !m.up && !m.op && m.from ? lineAt(Math.min(m.from, last)) : l;
+  if (request.s && (!m || m.up)) fact("carries", JSON.stringify(request.s));
+  if (request.r) fact("reads", JSON.stringify(request.r));
 }
 
 function callFacts(c, step, fact) {
@@ -85,6 +95,8 @@ function callFacts(c, step, fact) {
   }
   if (c.deadline) fact("context done", seconds(c.deadline) + " s");
   if (c.err) fact("error", c.err);
+  if (c.where) fact("called at", element("code", { class: "where" }, c.where));
+  if (c.source) fact("", element("code", { class: "source" }, c.source));
 }
 
 function changeFacts(c, fact) {
@@ -116,6 +128,22 @@ function clientsAt(step) {
     list.append(element("li", {}, element("b", {}, name), ": " + parts.join(", ")));
   }
   return list;
+}
+
+// serversAt tells of each of several servers who leads, what is wrong, and what it has applied.
+function serversAt(step) {
+  if (run.servers === 1) return [];
+  const list = element("ul", { class: "servers" }), leader = leaderAt(step);
+  for (let n = 1; n <= run.servers; n++) {
+    const s = stateAt(n, step);
+    if (!s) continue;
+    const parts = [s.leads ? "leads" : "", s.trouble || "",
+      `has applied zxid ${s.zxid}`].filter((p) => p);
+    const lead = leader && stateAt(leader, step);
+    if (lead && lead.zxid !== s.zxid) parts.push(`the leader has ${lead.zxid}`);
+    list.append(element("li", {}, element("b", {}, "server " + n), ": " + parts.join(", ")));
+  }
+  return [element("h2", {}, `servers at step ${step}`), list];
 }
 
 // treeAt is the tree after a step. Znodes that the step made or deleted are marked.

@@ -26,9 +26,10 @@ func runOf(o *scenario.Outcome) run {
 	return run{
 		Title:  fmt.Sprintf("%s: %s %s", headline(o), s.Workload.Name, s.Workload.Impl),
 		Status: o.Status().String(), Headline: headline(o), Summary: o.Summary(),
-		Scenario: s.String(), Plan: r.plan(), Verdicts: r.verdicts(),
+		Meaning: meaning(o), Scenario: s.String(), Plan: r.plan(), Verdicts: r.verdicts(),
 		Measured: append([]string{}, o.Measurements()...),
-		Clients:  r.clients(), Lines: r.lines(), Messages: r.messages(), Calls: r.calls(),
+		Clients:  r.clients(), Servers: r.servers(), States: r.states(),
+		Lines: r.lines(), Messages: r.messages(), Calls: r.calls(),
 		Sessions: r.sessions(), CutOff: r.cutOff(), Holds: r.holds(), Zombies: r.zombies(),
 		Strikes: r.strikes(), Changes: r.changes(), Blamed: r.blamed(), Order: r.order(),
 	}
@@ -123,7 +124,14 @@ func (r reader) lines() []line {
 		if e.Text == scenario.NoEvent {
 			l.Fold = foldNoEvent
 		}
+		sent, read := r.Result.Trace.ZnodeData(n)
+		l.Sent, l.Read = r.data(sent), r.data(read)
 		list = append(list, l)
+	}
+	for _, p := range r.Result.Requests {
+		if r.servers() > 1 || p.Server > 1 {
+			list[p.Step-1].Server = p.Server
+		}
 	}
 	for _, step := range r.pings() {
 		list[step-1].Fold = foldPing
@@ -161,7 +169,7 @@ func (r reader) messages() []message {
 	list := []message{}
 	for _, m := range r.sent {
 		list = append(list, message{
-			m.Client, m.Conn, m.Up, m.Op, micros(m.Sent), m.From, m.Step, m.Lost,
+			m.Client, m.Conn, r.numberOf(m), m.Up, m.Op, micros(m.Sent), m.From, m.Step, m.Lost,
 		})
 	}
 	return list
@@ -169,6 +177,7 @@ func (r reader) messages() []message {
 
 func (r reader) calls() []call {
 	list := []call{}
+	sources := sources{}
 	under := map[string][]int64{} // the ends of the calls of each goroutine
 	for _, op := range r.History.Ops {
 		c := call{
@@ -178,6 +187,7 @@ func (r reader) calls() []call {
 			Took: micros(op.ReturnTime - op.CallTime), Deadline: micros(op.Deadline),
 			Err: r.rename(op.Err),
 		}
+		c.Where, c.Source = sources.of(r.Result.Trace.Caller(op.Call))
 		if op.Outcome == linearizability.OpPending {
 			c.To, c.Took = r.end, -1
 		}
@@ -270,7 +280,7 @@ func (r reader) strikes() []strike {
 	list := []strike{}
 	for _, s := range r.Result.Strikes {
 		list = append(list, strike{
-			s.Fault.String(), s.Client, strings.TrimSpace(s.Op + " " + r.rename(s.Path)), s.Step,
+			s.Fault.String(), s.Client, r.struck(s), strings.TrimSpace(s.Op + " " + r.rename(s.Path)), s.Step,
 			r.after(s.Step, s.Fault.For),
 		})
 	}
@@ -289,17 +299,22 @@ func (r reader) after(step int64, d time.Duration) int64 {
 func (r reader) changes() []change {
 	list := []change{}
 	for _, c := range r.Result.Changes {
-		data := string(c.Data)
-		if len(data) > mostData {
-			data = fmt.Sprintf("%s... (%d bytes)", data[:mostData], len(data))
-		}
 		list = append(list, change{
-			string(c.Kind), c.Step, r.rename(c.Path), r.rename(strings.ToValidUTF8(data, "\uFFFD")),
+			string(c.Kind), c.Step, r.rename(c.Path), r.data(c.Data),
 			c.Zxid, r.session(c.Session), cmp.Or(c.Client, r.Result.SessionClient[c.Owner]),
 			r.session(c.Owner),
 		})
 	}
 	return list
+}
+
+// data is the data of a znode as text.
+func (r reader) data(data []byte) string {
+	text := string(data)
+	if len(text) > mostData {
+		text = fmt.Sprintf("%s... (%d bytes)", text[:mostData], len(text))
+	}
+	return r.rename(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
 // mostData is how much of the data of a znode is shown.

@@ -7,6 +7,7 @@ type run struct {
 	Status   string    `json:"status"`
 	Headline string    `json:"headline"`
 	Summary  string    `json:"summary"`
+	Meaning  string    `json:"meaning"`
 	Repeat   string    `json:"repeat"`
 	Scenario string    `json:"scenario"`
 	Plan     []planned `json:"plan"`
@@ -14,6 +15,8 @@ type run struct {
 	Measured []string  `json:"measured"`
 
 	Clients  []client  `json:"clients"`
+	Servers  int       `json:"servers"` // with a lane each; one lane stands for all of them at least
+	States   []state   `json:"states"`
 	Lines    []line    `json:"lines"`
 	Messages []message `json:"messages"`
 	Calls    []call    `json:"calls"`
@@ -52,12 +55,29 @@ type line struct {
 	Actor string `json:"a"`
 	Text  string `json:"x"`
 	Fold  string `json:"f,omitempty"`
+	// Sent and Read are the data that a request carries, and that its answer does.
+	Sent string `json:"s,omitempty"`
+	Read string `json:"r,omitempty"`
+	// Server is the number of the server of a request, 0 if there is only one.
+	Server int `json:"n,omitempty"`
+}
+
+// state is the state of a server, from a step to its next state.
+type state struct {
+	Server int    `json:"server"`
+	From   int64  `json:"from"`
+	To     int64  `json:"to"`
+	Zxid   string `json:"zxid"`
+	Leads  bool   `json:"leads,omitempty"`
+	// Trouble says in words what is wrong with it, "" for nothing.
+	Trouble string `json:"trouble,omitempty"`
 }
 
 // message is an arrow.
 type message struct {
 	Client string `json:"c"`
 	Conn   int    `json:"conn"`
+	Server int    `json:"server,omitempty"` // 0 if there is only one
 	Up     bool   `json:"up"`
 	Op     string `json:"op"`
 	Sent   int64  `json:"sent"`
@@ -87,6 +107,8 @@ type call struct {
 	Took      int64  `json:"took"` // -1: it never returned
 	Deadline  int64  `json:"deadline"`
 	Err       string `json:"err"`
+	Where     string `json:"where,omitempty"`  // the place of the call in a file
+	Source    string `json:"source,omitempty"` // the line there
 }
 
 // hold is a bar of what a client holds: for the server until Held, for the client until Believed.
@@ -102,7 +124,8 @@ type hold struct {
 // strike is a fault that acts, up to the step at which it is over.
 type strike struct {
 	Fault  string `json:"fault"`
-	Client string `json:"c"` // "" for all
+	Client string `json:"c"`                // "" for all
+	Server int    `json:"server,omitempty"` // 0: none, or the states of the servers do not show it
 	Target string `json:"target"`
 	Step   int64  `json:"step"`
 	Until  int64  `json:"until"`

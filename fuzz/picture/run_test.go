@@ -139,6 +139,55 @@ func TestLinearizationIsShown(t *testing.T) {
 	}
 }
 
+// TestCallsHaveTheirSource: the place of a call in the code, and the line there.
+func TestCallsHaveTheirSource(t *testing.T) {
+	for _, test := range []struct {
+		o             *scenario.Outcome
+		where, source string
+	}{
+		{exhibit(t, "dying-node-adopted"), "github.com/zksim/zksim/fuzz/object/lock.go:",
+			"err := p.client.Do(ops.Lock, "},
+		{hostileRun(t), "github.com/zksim/zksim/fuzz/picture/run_test.go:", "_ = p.Do(evil, evil, "},
+	} {
+		c := runOf(test.o).Calls[0]
+		if !strings.HasPrefix(c.Where, test.where) || !strings.HasPrefix(c.Source, test.source) {
+			t.Errorf("a call is at %q, %q; want %q, %q", c.Where, c.Source, test.where, test.source)
+		}
+	}
+	if where, source := (sources{}).of(0); where != "" || source != "" {
+		t.Errorf("an unknown place is %q, %q", where, source)
+	}
+}
+
+// TestMeaning: a sentence for a reader who does not know ZooKeeper.
+func TestMeaning(t *testing.T) {
+	for slug, want := range map[string]string{
+		"cleanup-tried-once":   "From now on no client gets this lock until a's session ends.",
+		"foreign-child-owns":   "no client gets this lock until somebody deletes /lock/readme by hand",
+		"vanished-predecessor": "From now on a waits in vain until a's session ends.",
+		"watch-on-nothing":     "From now on a and b wait in vain",
+		"ties-broken-by-name":  "Two clients can act as the owner at once.",
+		"stays-ready":          "A client goes on too early",
+		"ephemeral-elements":   "a1 is gone",
+		"copy-never-stale":     "A client takes old data for new",
+	} {
+		if got := meaning(exhibit(t, slug)); !strings.Contains(got, want) {
+			t.Errorf("%s means %q; want %q", slug, got, want)
+		}
+	}
+	names, err := filepath.Glob("../gallery/testdata/*.yaml")
+	check.OK(t, err)
+	for i, name := range names {
+		if !testrun.Full() && i%10 != 0 {
+			continue
+		}
+		o := exhibit(t, strings.TrimSuffix(filepath.Base(name), ".yaml"))
+		if o.Property() != "" && meaning(o) == "" {
+			t.Errorf("%s, %s, means nothing", name, o.Property())
+		}
+	}
+}
+
 func TestSameScenarioSamePage(t *testing.T) {
 	for _, slug := range []string{"vanished-predecessor", "dying-node-adopted"} {
 		if !slices.Equal(pageOf(t, exhibit(t, slug)), pageOf(t, exhibit(t, slug))) {

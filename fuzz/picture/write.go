@@ -60,9 +60,18 @@ func draw(o *scenario.Outcome, repeat string) ([]byte, error) {
 		"{{status}}", html.EscapeString(r.Status),
 		"{{headline}}", html.EscapeString(r.Headline),
 		"{{summary}}", html.EscapeString(r.Summary),
+		"{{meaning}}", meaningHTML(r.Meaning),
 		"{{scenario}}", html.EscapeString(r.Scenario),
 		"{{story}}", html.EscapeString(o.Story()),
 	).Replace(pageHTML)), nil // texts are not searched again
+}
+
+// meaningHTML shows what the violation means, if there is one.
+func meaningHTML(text string) string {
+	if text == "" {
+		return ""
+	}
+	return `<p id="meaning">` + html.EscapeString(text) + `</p>`
 }
 
 // repeatHTML shows the command that plays the run again, if there is one.

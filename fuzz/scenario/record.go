@@ -15,7 +15,7 @@ import (
 // object can do.
 type Record struct {
 	writer    client
-	text      string // of the next line in the trace
+	next      noted // the next line in the trace
 	calls     *linearizability.Recorder
 	lossNotes *linearizability.Recorder
 	signals   bool     // the object under test has a signal for losses
@@ -35,7 +35,7 @@ func (r *Record) start(c client) {
 	r.writer, r.session = c, new(atomic.Pointer[func() int64])
 	r.failing = map[string]bool{}
 	r.calls = linearizability.NewRecorder(func() int64 {
-		return int64(c.Note("%s", r.text))
+		return int64(c.Note("%s", r.next))
 	}, c.Now)
 	r.lossNotes = linearizability.NewRecorder(func() int64 {
 		return int64(c.NoteAside("is told: lost"))
@@ -66,9 +66,9 @@ func (r *Record) BeginWithin(kind, input string) Call {
 }
 
 func (r *Record) begin(kind, input string) Call {
-	r.text = "calls " + kind
+	r.next = noted{"calls " + kind, callerOf()}
 	if input != "" {
-		r.text += " " + input
+		r.next.text += " " + input
 	}
 	r.calling = true
 	return Call{r, kind, r.calls.Call(r.writer.Of(), kind, input)}
@@ -98,7 +98,7 @@ func (r *Record) Excuse(kind string) { r.failing[kind] = false }
 // OK records a result. Without a session in the result it takes the session that the client has
 // now.
 func (c Call) OK(r linearizability.Result) {
-	c.record.text = c.kind + " returns" + resultText(r)
+	c.record.next = noted{text: c.kind + " returns" + resultText(r)}
 	c.record.token = cmp.Or(r.Token, c.record.token)
 	c.ends(nil)
 	c.call.OK(c.inSession(r))
@@ -106,14 +106,14 @@ func (c Call) OK(r linearizability.Result) {
 
 // Unknown records an error after which the operation may have taken effect.
 func (c Call) Unknown(r linearizability.Result, err error) {
-	c.record.text = fmt.Sprintf("%s fails: %v", c.kind, err)
+	c.record.next = noted{text: fmt.Sprintf("%s fails: %v", c.kind, err)}
 	c.ends(err)
 	c.call.Unknown(c.inSession(r), err)
 }
 
 // Failed records an error that promises that the operation did not take effect and never will.
 func (c Call) Failed(err error) {
-	c.record.text = fmt.Sprintf("%s fails: %v", c.kind, err)
+	c.record.next = noted{text: fmt.Sprintf("%s fails: %v", c.kind, err)}
 	c.ends(err)
 	c.call.Failed(err)
 }

@@ -22,6 +22,20 @@ func (r Request) String() string {
 	return RequestWords(engine.Request(r)) + ": " + outcomeText(engine.Request(r))
 }
 
+// ZnodeData is the data of a znode that the request carries, and that its answer does.
+func (r Request) ZnodeData() (sent, read []byte) {
+	switch b := r.Body.(type) {
+	case *proto.Create:
+		sent = b.Data
+	case *proto.SetData:
+		sent = b.Data
+	}
+	if reply, ok := r.Reply.(proto.DataReply); ok {
+		read = reply.Data
+	}
+	return sent, read
+}
+
 func (r Reply) String() string { return replyText(engine.Request(r)) }
 
 func (e Event) String() string { return fmt.Sprintf("event %s %s", e.Type, e.Path) }

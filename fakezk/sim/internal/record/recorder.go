@@ -46,6 +46,13 @@ func (r *Recorder) Notice(client string, kind trace.NoticeKind, format string, a
 	r.journal.Notice(at, trace.Notice{Client: client, Kind: kind, Time: r.now()})
 }
 
+// Server notes a new state of one of several servers, in the present step.
+func (r *Recorder) Server(s trace.ServerState) {
+	if !r.ended {
+		r.notes.Server(r.journal.Moment(), s)
+	}
+}
+
 // Due notes that the time of a fault has come.
 func (r *Recorder) Due(f *carry.Armed) { tracetext.LogDue(r.Log, &r.notes, f) }
 
