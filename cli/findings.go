@@ -107,7 +107,7 @@ func (f findings) draw(o *scenario.Outcome, scenarioFile string) (string, error)
 		scenarioFile = base
 	}
 	name := strings.TrimSuffix(base, ".yaml") + ".html"
-	if err := picture.Save(name, o, f.Repeat(scenarioFile)); err != nil {
+	if err := picture.Add(f.html, filepath.Base(name), o, f.Repeat(scenarioFile)); err != nil {
 		return "", fmt.Errorf("--html: %w", err)
 	}
 	if !f.quiet {

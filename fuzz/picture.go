@@ -15,10 +15,10 @@ func drawn(t TB, o *scenario.Outcome, command string) string {
 	if *flagHTML == "" {
 		return ""
 	}
-	name := filepath.Join(*flagHTML, fmt.Sprintf("%s-%s-%s.html", safeName(t.Name()),
-		safeName(cmp.Or(o.Property(), o.Status().String())), o.Result.Trace.Hash()[:8]))
-	if err := picture.Save(name, o, command); err != nil {
+	name := fmt.Sprintf("%s-%s-%s.html", safeName(t.Name()),
+		safeName(cmp.Or(o.Property(), o.Status().String())), o.Result.Trace.Hash()[:8])
+	if err := picture.Add(*flagHTML, name, o, command); err != nil {
 		return fmt.Sprintf("\nthere is no picture: %v", err)
 	}
-	return "\nthe picture: " + name
+	return "\nthe picture: " + filepath.Join(*flagHTML, name)
 }

@@ -131,7 +131,7 @@ func deliveryMeaning(r linearizability.Report) string {
 }
 
 func safetyMeaning(o *scenario.Outcome) string {
-	if len(o.Report.Holds) == 0 {
+	if !hasOwner(o) {
 		return "A client goes on too early: what it relies on is not so."
 	}
 	return "Two clients can act as the owner at once. What one of them writes may be lost without " +
@@ -139,9 +139,17 @@ func safetyMeaning(o *scenario.Outcome) string {
 }
 
 func beliefMeaning(o *scenario.Outcome) string {
-	if len(o.Report.Holds) == 0 {
+	if !hasOwner(o) {
 		return "A client takes old data for new, and no error tells it."
 	}
 	return "A client goes on as the owner of what another client may have by now, and nothing tells " +
 		"it to stop."
+}
+
+// hasOwner reports whether the object is one that clients own, such as a lock.
+func hasOwner(o *scenario.Outcome) bool {
+	return len(o.Report.Holds) > 0 ||
+		slices.ContainsFunc(o.History.Ops, func(op linearizability.Op) bool {
+			return slices.Contains([]string{"lock", "acquire", "lead", "hold"}, op.Kind)
+		})
 }

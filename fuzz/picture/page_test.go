@@ -21,6 +21,7 @@ func TestPage(t *testing.T) {
 		"it shows a finding":                  pageShowsAFinding,
 		"it begins with the verdict":          pageBeginsWithTheVerdict,
 		"it shows several servers":            pageShowsSeveralServers,
+		"the index is readable":               pageOfTheIndex,
 		"sixteen clients differ":              pageOfSixteenClients,
 		"it folds and unfolds":                pageFoldsAndUnfolds,
 		"it obeys keys":                       pageObeysKeys,
@@ -136,6 +137,19 @@ func pageOfSixteenClients(t *testing.T, b *browser.Browser) {
 			return getComputedStyle(e).color })).size`)
 		b.Press("t")
 	}
+}
+
+// pageOfTheIndex is readable, and leads to its pages.
+func pageOfTheIndex(t *testing.T, b *browser.Browser) {
+	b.Size(1100, 700)
+	dir := t.TempDir()
+	for _, slug := range []string{"vanished-predecessor", "ties-broken-by-name"} {
+		check.OK(t, Add(dir, slug+".html", exhibit(t, slug), ""))
+	}
+	b.Open("file://" + filepath.Join(dir, "index.html"))
+	b.Want("2", `document.querySelectorAll("td a").length`)
+	b.Want("true", `document.body.innerText.includes("waits in vain until")`)
+	b.Shoot("picture-index")
 }
 
 func pageFoldsAndUnfolds(t *testing.T, b *browser.Browser) {

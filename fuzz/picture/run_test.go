@@ -259,6 +259,31 @@ func TestNoTextEndsTheScript(t *testing.T) {
 	}
 }
 
+// TestIndex: the index of a directory names all pictures there, and nothing else enters it.
+func TestIndex(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "p[1]*")
+	check.OK(t, Add(dir, "one & only.html", exhibit(t, "dying-node-adopted"), ""))
+	check.OK(t, os.WriteFile(filepath.Join(dir, "foreign.html"), []byte("<p id=x>foreign"), 0o666))
+	check.OK(t, Add(dir, "two.html", hostileRun(t), evil))
+	text, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	check.OK(t, err)
+	index := string(text)
+	for _, part := range []string{"<h1>2 pictures</h1>", `<a href="one%20&amp;%20only.html">safety is`,
+		`<a href="two.html">`, "without a znode of its own", "can act as the owner at once",
+		"lock dying-node-adopted, clients:", "at step 2"} {
+		check.Contains(t, index, part)
+	}
+	for _, part := range []string{"foreign", "<script", "<b ", "index.html"} {
+		if strings.Contains(index, part) {
+			t.Errorf("the index has %s:\n%s", part, index)
+		}
+	}
+	names, err := filepath.Glob(filepath.Join(filepath.Dir(dir), "*", ".*"))
+	if err != nil || len(names) > 0 {
+		t.Errorf("left are %q, %v", names, err)
+	}
+}
+
 // TestSave makes the directory, and an error names the file that cannot be written.
 func TestSave(t *testing.T) {
 	o := exhibit(t, "dying-node-adopted")
