@@ -29,9 +29,10 @@ func (a *absences) isAlone(server int) bool {
 	return a.servers.AloneUntil(server, a.faults.now()) > 0
 }
 
-// keepsBehind reports whether a server does not apply what the leader has.
+// keepsBehind reports whether a server does not apply what the leader has decided.
 func (a *absences) keepsBehind(server int) bool {
-	return a.servers.LagsUntil(server) > a.faults.now() || a.isAlone(server)
+	return server != a.engine.Leader() &&
+		(a.servers.LagsUntil(server) > a.faults.now() || a.isAlone(server))
 }
 
 // takeDown ends the connections of a server. One that is apart is with the others then.

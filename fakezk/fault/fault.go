@@ -105,8 +105,9 @@ const (
 	Error Kind = "error"
 
 	// Lag: the server of the client applies no change for a while, and answers reads as before. If
-	// it is the leader, the other servers do not. A write or a sync through a server that lags is
-	// answered when it has caught up; on a fakezk.Server it catches up at once, and lags again.
+	// it is the leader, the other servers do not. A write, a sync or a handshake through a server
+	// that lags is answered when it has caught up; on a fakezk.Server it catches up at once, and
+	// lags again.
 	Lag Kind = "lag"
 	// Isolate: the server of the client does not reach the other servers for a while.
 	//

@@ -32,8 +32,8 @@
 //
 // # Several servers
 //
-// World.Servers is the number of servers of an ensemble. The leader applies every write; each
-// follower applies it some time later, and answers reads from its own tree until then. A client
+// World.Servers is the number of servers of an ensemble. The leader decides every write; each
+// server applies it some time later, and answers reads from its own tree until then. A client
 // dials the servers in turn. If the leader or a majority goes down, another leader is elected. All
 // connections end; the sessions live on.
 //

@@ -32,15 +32,12 @@ type replicas struct {
 	states   []trace.ServerState
 }
 
-// replicate plans when each follower applies a transaction, after all before it.
+// replicate plans when each server applies a transaction, after all before it.
 func (s *replicas) replicate(zxid int64) {
 	if s.number == 1 {
 		return
 	}
 	for server := range s.number {
-		if server == s.engine.Leader() {
-			continue
-		}
 		at := max(s.agenda.Now()+s.delay(server, zxid), s.followed[server]+1)
 		s.followed[server] = s.agenda.Schedule(at, func() { s.follow(server, zxid) })
 	}
@@ -52,21 +49,24 @@ const MostLag = slow * draws.MostLatency
 // slow is how much slower than a message a slow follower is.
 const slow = 100
 
-// delay is how long a follower takes to apply a transaction. By the seed one in three is slow.
+// delay is how long a server takes to apply a transaction. By the seed one follower in three is
+// slow.
 func (s *replicas) delay(server int, zxid int64) time.Duration {
 	delay := s.draws.Replication(server, zxid)
-	if s.draws.IsSlow(server) {
+	if server != s.engine.Leader() && s.draws.IsSlow(server) {
 		delay *= slow
 	}
 	return delay
 }
 
-// follow lets a follower apply transactions, unless a client has made it do so before. One that is
-// down, cut off, or that lags by a fault, does so later.
+// follow lets a server apply transactions, unless a client has made it do so before. One that is
+// down, or a follower that is cut off or lags by a fault, does so later.
 func (s *replicas) follow(server int, zxid int64) {
 	now := s.agenda.Now()
-	at := max(s.faults.BackAt(server, now), s.faults.AloneUntil(server, now),
-		s.faults.LagsUntil(server))
+	at := max(s.faults.BackAt(server, now), s.faults.PausedUntil(server, now))
+	if server != s.engine.Leader() {
+		at = max(at, s.faults.AloneUntil(server, now), s.faults.LagsUntil(server))
+	}
 	if at > now {
 		s.agenda.Schedule(at, func() { s.follow(server, zxid) })
 		return

@@ -52,7 +52,7 @@ func newSimulation(w World) *simulation {
 	s := &simulation{world: w, agenda: &agenda.Agenda{Crowded: w.unordered},
 		journal: record.NewJournal(), faults: carry.New(w.Plan...)}
 	s.guard = guard.New(s.journal.Moment, w.MaxSteps, len(w.Clients))
-	s.record = record.New(s.journal, s.agenda.Now, w.servers())
+	s.record = record.New(s.journal, s.agenda.Now)
 	return s
 }
 

@@ -70,6 +70,10 @@ func Absent() []Missing {
 		{"G4", "https://github.com/go-zookeeper/zk/blob/v1.0.4/conn.go",
 			"a write to a connection in memory does not fail half-way, so no raw network error " +
 				"comes out of a request"},
+		{"G5", "https://github.com/go-zookeeper/zk/blob/v1.0.4/conn.go#L1126",
+			"the search for a protected node without a sync, by a client that has come to a " +
+				"follower which is behind: the servers of 3.8 bring a follower up to date " +
+				"before they take a client back"},
 		{"G10", "https://github.com/go-zookeeper/zk/blob/v1.0.4/lock.go",
 			"the step from 2147483647 to -2147483648 is one of servers before 3.6 " +
 				"(ZOOKEEPER-3249); later ones, and fakezk, stay at the largest number"},

@@ -19,14 +19,6 @@ var onThree = scenario.Script{
 }
 
 var ensembleLocks = []Exhibit{
-	{Slug: "searched-on-a-follower", Alias: "G5", Title: "a follower does not know the node yet",
-		Source: Code, Link: "https://github.com/go-zookeeper/zk/blob/v1.0.4/conn.go#L1126",
-		See: []string{"every protected create that searches without a sync"},
-		Bug: "The reply to the create is lost, and the client comes to a follower that has not " +
-			"applied it. The search for the GUID finds nothing, and the node is made again. The " +
-			"client waits behind its own first node.",
-		Property: liveness, Wrong: lockOf(), // wrong: the search may be answered by the past
-		Right: lockOf(searchesAfterSync), Script: onThree},
 	{Slug: "queued-by-clock", Title: "the nodes are ordered by the leader's clock",
 		Source: Ours, Remark: "No report, code or text was found that has it.",
 		Bug: "The contenders are ordered by ctime, the time at which the leader made their " +
@@ -34,20 +26,9 @@ var ensembleLocks = []Exhibit{
 			"the owner, and its client finds itself the first.",
 		Property: safety,
 		// wrong: each leader has its own clock
-		Wrong:  lockOf(searchesAfterSync, func(l *plainLock) { l.ahead = l.olderNode(ctime) }),
-		Right:  lockOf(searchesAfterSync, func(l *plainLock) { l.ahead = l.olderNode(czxid) }),
+		Wrong:  lockOf(func(l *plainLock) { l.ahead = l.olderNode(ctime) }),
+		Right:  lockOf(func(l *plainLock) { l.ahead = l.olderNode(czxid) }),
 		Script: onThree},
-}
-
-// searchesAfterSync looks for the own node when the server knows all that the leader does.
-func searchesAfterSync(l *plainLock) {
-	find := l.find
-	l.find = func() (bool, error) {
-		if err := syncWith(l.conn, l.dir); err != nil {
-			return false, err
-		}
-		return find()
-	}
 }
 
 // syncWith waits until the server of the connection has applied all that the leader has decided.
@@ -157,7 +138,7 @@ func nothingFirst(*zk.Conn, string) error { return nil }
 // before they ask.
 func asked(first func(*zk.Conn, string) error) scenario.Workload {
 	return beside(object.Election(func(env object.Env) object.Elector {
-		l := newLock(env.Conn, lockDir, searchesAfterSync)
+		l := newLock(env.Conn, lockDir)
 		l.data = []byte(env.Name)
 		return &answering{candidate{l}, first}
 	}, oneWaiterWoken), lockDir)

@@ -20,6 +20,10 @@ func (e *Engine) Leave(server int) {
 	if r.isApart() {
 		return
 	}
+	if r == e.leader {
+		e.begin(e.last)
+		e.catchUp(r) // it has decided that these are committed
+	}
 	r.known = make(map[int64]*session, len(e.sessions.byID))
 	for id, s := range e.sessions.byID {
 		known := *s
@@ -47,17 +51,17 @@ func (e *Engine) Join(server int, now time.Time) Reaction {
 		}
 	}
 	r.known = nil
-	e.ensemble.join(r)
+	e.ensemble.catchUp(r)
 	return e.reaction()
 }
 
-// leader is the tree of the leader, which decides the writes. None may come to a server that is
+// leader is the tree by which the leader decides the writes. None may come to a server that is
 // apart.
 func (x *exchange) leader() *state.Store {
 	if x.c.at.isApart() {
 		panic(fmt.Sprintf("engine: %s at a server that is apart", x.r.Header.Op))
 	}
-	return x.e.ensemble.leader.store
+	return x.e.ensemble.decided
 }
 
 // touch restarts the expiry timer of the session, if the server that keeps it hears of the request.

@@ -14,11 +14,12 @@
 // # Ensembles
 //
 // An Engine is the servers of an ensemble, by number from 0; one server is an ensemble of one. A
-// server has its own tree, connections and watches. The leader decides and applies every write, and
-// keeps the sessions. A follower answers reads from its own tree. It applies the leader's
-// transactions in order, when the caller of Follow says so; before it answers a write, a sync or a
-// first handshake it applies all of them. The client has then seen what it did, and everything
-// before.
+// server has its own tree, connections and watches. The leader decides every write, and keeps the
+// sessions. Each server answers reads from its own tree. With several, each applies the
+// transactions in order, when the caller of Follow says so: the leader, too, may be behind the
+// answer of a follower. Before a server answers a write or a sync it applies all of them; before a
+// handshake, too, but for that of a known session at the leader. The client has then seen what it
+// did, and everything before.
 //
 // The others may go on without a server (Leave), the leader too. Until it joins them again (Join)
 // it answers reads, syncs and clients that come back from its own tree and the sessions that it
@@ -176,8 +177,11 @@ func (e *Engine) Tick(now time.Time) Reaction {
 func (e *Engine) endSession(s *session, now int64) {
 	e.sessions.forget(s)
 	e.ensemble.apply(e.Store().PrepareCloseSession(s.id, now)).ByServer = true
-	if s.conn != nil && s.conn.at == e.ensemble.leader {
-		s.conn.hangUp()
+	if c := s.conn; c != nil && c.at == e.leader {
+		e.catchUp(e.leader)
+		if !c.gone {
+			c.hangUp()
+		}
 	}
 }
 

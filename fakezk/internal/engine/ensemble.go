@@ -9,7 +9,8 @@ import (
 
 // An ensemble has the servers, and the transactions on their way from the leader to the others.
 type ensemble struct {
-	servers []*replica // by number
+	decided *state.Store // the tree with all transactions; the server's own if there is only one
+	servers []*replica   // by number
 	leader  *replica
 	skew    func(server int) int64 // see Config.Skew
 	silent  func(server int) bool  // see Config.Silent
@@ -23,20 +24,33 @@ func newEnsemble(cfg Config, conns *connections) ensemble {
 		s.servers = append(s.servers, newReplica(cfg))
 	}
 	s.leader = s.servers[0]
+	s.decided = s.leader.store
+	if !s.alone() {
+		s.decided = state.New(cfg.state())
+	}
 	return s
 }
 
-// apply lets the leader apply a transaction and hands it to the followers. The result is valid
-// until the next call of apply.
+// alone reports whether there is a single server.
+func (s *ensemble) alone() bool { return len(s.servers) == 1 }
+
+// apply applies a transaction that the leader has decided. A single server has applied it then;
+// with several, a majority has stored it, and each of them is to apply it, the leader too. The
+// result is valid until the next call of apply.
+//
+// Source: a follower commits when it hears of the majority, and the leader by its own
+// CommitProcessor, which may be later.
 func (s *ensemble) apply(txn state.Txn) *Applied {
 	txn.Time = s.leaderTime(txn.Time)
-	for _, r := range s.servers {
-		if r != s.leader {
+	j := &s.journal
+	if s.alone() {
+		j.applied = append(j.applied, j.applyAt(s.leader, txn))
+	} else {
+		for _, r := range s.servers {
 			r.unapplied = append(r.unapplied, txn)
 		}
+		j.applied = append(j.applied, Applied{Txn: txn, Result: s.decided.Apply(txn)})
 	}
-	j := &s.journal
-	j.applied = append(j.applied, j.applyAt(s.leader, txn))
 	a := &j.applied[len(j.applied)-1]
 	a.ByServer = txn.Session == 0
 	return a
@@ -50,7 +64,7 @@ func (s *ensemble) leaderTime(now int64) int64 {
 	return now + s.skew(s.number(s.leader))
 }
 
-// catchUp lets a server apply all that the leader has applied, unless it is apart.
+// catchUp lets a server apply all that the leader has decided, unless it is apart.
 func (s *ensemble) catchUp(r *replica) {
 	for len(r.unapplied) > 0 && !r.isApart() {
 		s.follow(r)
@@ -89,24 +103,18 @@ func (s *ensemble) reachesLeader(r *replica) bool {
 // isSilent reports whether a server neither hears of the others nor they of it.
 func (s *ensemble) isSilent(r *replica) bool { return s.silent != nil && s.silent(s.number(r)) }
 
-// elect makes another server the leader, which has all transactions: a majority has stored each of
-// them.
+// elect makes another server the leader. All that are not apart have all transactions then. The
+// leader alone has the first zxid of its epoch, until the first write.
+//
+// Source: Leader.lead; Learner.syncWithLeader.
 func (s *ensemble) elect(server int) {
-	epoch := (s.leader.store.LastZxid()>>32 + 1) << 32
+	epoch := (s.decided.LastZxid()>>32 + 1) << 32
 	s.leader = s.servers[server]
-	s.catchUp(s.leader)
-	s.leader.store.SkipTo(epoch)
 	for _, r := range s.servers {
-		if !r.isApart() {
-			s.join(r)
-		}
+		s.catchUp(r)
 	}
-}
-
-// join lets a server have all that the leader has.
-func (s *ensemble) join(r *replica) {
-	s.catchUp(r)
-	r.store.SkipTo(s.leader.store.LastZxid())
+	s.decided.SkipTo(epoch)
+	s.leader.store.SkipTo(epoch)
 }
 
 func (s *ensemble) number(r *replica) int { return slices.Index(s.servers, r) }
@@ -116,7 +124,7 @@ type replica struct {
 	store     *state.Store
 	watches   watches
 	order     func(*state.Store, string, int32, []string) // see Config.OrderChildren
-	unapplied []state.Txn                                 // applied by the leader, not yet here
+	unapplied []state.Txn                                 // decided by the leader, not yet here
 	known     map[int64]*session                          // while it is apart; see Engine.Leave
 }
 
@@ -169,9 +177,20 @@ func (e *Engine) Elect(server int, now time.Time) Reaction {
 // SetCreated sets the number of the next sequential child of a node, at every server. No server may
 // be behind.
 func (s *ensemble) SetCreated(path string, next int32) {
-	for _, r := range s.servers {
-		r.store.SetCreated(path, next)
+	for _, store := range s.stores() {
+		store.SetCreated(path, next)
 	}
+}
+
+// stores are all trees.
+func (s *ensemble) stores() []*state.Store {
+	list := []*state.Store{s.decided}
+	for _, r := range s.servers {
+		if r.store != s.decided {
+			list = append(list, r.store)
+		}
+	}
+	return list
 }
 
 // Clear removes all nodes but the servers' own, at every server. There must be no session.
@@ -183,8 +202,8 @@ func (e *Engine) Clear(now time.Time) Reaction {
 	for _, r := range e.ensemble.servers {
 		e.ensemble.catchUp(r)
 	}
-	for _, r := range e.ensemble.servers {
-		r.store.Clear()
+	for _, store := range e.stores() {
+		store.Clear()
 	}
 	e.reaper.queue = nil
 	return e.reaction()
@@ -193,7 +212,7 @@ func (e *Engine) Clear(now time.Time) Reaction {
 // SkipTo makes the next transaction's zxid greater than a given one, unless it would be anyway. No
 // server may be behind.
 func (s *ensemble) SkipTo(zxid int64) {
-	for _, r := range s.servers {
-		r.store.SkipTo(zxid)
+	for _, store := range s.stores() {
+		store.SkipTo(zxid)
 	}
 }

@@ -145,6 +145,42 @@ func TestAnElectionBeginsAnEpoch(t *testing.T) {
 	}
 }
 
+// TestTheEpochBeginsAtTheLeader: the others have its first zxid with its first write, and refuse a
+// client that has seen it before.
+func TestTheEpochBeginsAtTheLeader(t *testing.T) {
+	b := ensembleBench(t)
+	c := b.connectTo(1, 0, 5*time.Second)
+	session := b.e.SessionOf(c)
+	b.take(b.e.Elect(2, b.now))
+	check.Equal(t, b.e.StoreOf(2).LastZxid(), 1<<32, "the leader's zxid")
+	check.Equal(t, b.e.StoreOf(1).LastZxid(), 1, "a follower's zxid")
+	refused := func(server int) bool {
+		b.next++
+		b.e.Open(b.next, server, "127.0.0.1", b.now)
+		return b.take(b.e.Handle(b.next, greeting(1<<32), b.now)).Request.Session == 0
+	}
+	check.Equal(t, refused(1), true, "a client that has seen the epoch is refused by a follower")
+	c = b.connectTo(2, session, 5*time.Second)
+	check.Equal(t, b.ask(c, exists("/")).Zxid, 1<<32, "zxid of a read at the leader")
+	b.must(c, create("/n", 0))
+	b.followAll()
+	check.Equal(t, refused(1), false, "a client is refused after a write")
+}
+
+// TestAServerIsUpToDateForAKnownSession that a client comes back with. A leader is so once it has
+// applied what it has decided.
+func TestAServerIsUpToDateForAKnownSession(t *testing.T) {
+	b := ensembleBench(t)
+	writer, reader := b.connectTo(1, 0, 5*time.Second), b.connectTo(0, 0, 5*time.Second)
+	session := b.e.SessionOf(reader)
+	b.must(writer, create("/n", 0))
+	check.Equal(t, b.ask(reader, exists("/n")).Err, proto.NoNode, "at the leader")
+	reader = b.connectTo(0, session, 5*time.Second)
+	check.Equal(t, b.ask(reader, exists("/n")).Err, proto.NoNode, "at the leader, after a handshake")
+	b.must(b.connectTo(2, session, 5*time.Second), exists("/n"))
+	b.must(reader, &proto.Sync{Path: "/"}, exists("/n"))
+}
+
 // greeting is the handshake of a client that has seen a zxid.
 func greeting(seen int64) []byte {
 	return wire.AppendConnectRequest(nil, proto.ConnectRequest{

@@ -65,6 +65,9 @@ func (x *exchange) reattach(req proto.ConnectRequest, timeoutMs int64) {
 		return
 	}
 	s.timeoutMs = timeoutMs
+	if x.c.at != x.e.leader {
+		x.e.catchUp(x.c.at) // the leader's answer comes behind all that it has sent before
+	}
 	x.e.conns.attach(x.c, s)
 }
 

@@ -22,14 +22,14 @@ type Output struct {
 	Event *proto.WatcherEvent
 }
 
-// Applied is one transaction that the call let a server apply.
+// Applied is one transaction that the call let the leader decide, or a server apply.
 type Applied struct {
 	Txn    state.Txn
 	Result state.Result
 	// ByServer says that the transaction is the server's own and not a client's: an
 	// expiry, the deletion of a container, or a request of Submit.
 	ByServer bool
-	// Notified has the notified sessions for each of Result.Events.
+	// Notified has the sessions that the server has notified for each of Result.Events.
 	Notified [][]int64
 	// Watchers has the number of watchers for each of Result.Events.
 	Watchers []Watchers
@@ -37,9 +37,10 @@ type Applied struct {
 
 // Reaction is the effect of one call. Its slices are valid until the next call of the engine.
 type Reaction struct {
-	Out     []Output
-	Applied []Applied // by the leader
-	// Followed are transactions that followers have applied, in order.
+	Out []Output
+	// Applied are the transactions that were decided, in order. A single server has applied them.
+	Applied []Applied
+	// Followed are those that servers of an ensemble have applied, the leader included, in order.
 	Followed []Applied
 	// Request is the request that Handle answered.
 	Request Request

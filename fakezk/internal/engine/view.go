@@ -11,8 +11,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
-// Store returns the leader's tree, for reading. Write through Submit.
-func (s *ensemble) Store() *state.Store { return s.leader.store }
+// Store returns the tree with all that the leader has decided, for reading. Write through Submit.
+func (s *ensemble) Store() *state.Store { return s.decided }
 
 // StoreOf returns the tree of a server, for reading.
 func (s *ensemble) StoreOf(server int) *state.Store { return s.servers[server].store }

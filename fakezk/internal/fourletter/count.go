@@ -25,6 +25,9 @@ func (t *Traffic) Count(frameBytes int, r *engine.Reaction) {
 	for i := range r.Applied {
 		t.countApplied(&r.Applied[i])
 	}
+	for i := range r.Followed {
+		t.countWatchers(&r.Followed[i])
+	}
 }
 
 // Reset resets the counters, as srst does.
@@ -131,10 +134,7 @@ func (t *Traffic) countOutput(out *engine.Output, req *engine.Request) {
 //
 // Source: DataTree.updateWriteStat, WatchManager.triggerWatch.
 func (t *Traffic) countApplied(a *engine.Applied) {
-	for i, n := range a.Watchers {
-		t.countFired(a.Result.Events[i].Type, n.Data)
-		t.countFired(a.Result.Events[i].Type, n.Child)
-	}
+	t.countWatchers(a)
 	for w := range a.Writes() {
 		countBytes(&t.NamespaceWrites, w.Path, w.Bytes)
 		t.own(w.Owner)
@@ -142,6 +142,14 @@ func (t *Traffic) countApplied(a *engine.Applied) {
 	if a.Txn.Op == proto.OpCloseSession {
 		t.Closes++
 		delete(t.EphemeralOwners, a.Txn.Session)
+	}
+}
+
+// countWatchers counts the watchers that a server has notified.
+func (t *Traffic) countWatchers(a *engine.Applied) {
+	for i, n := range a.Watchers {
+		t.countFired(a.Result.Events[i].Type, n.Data)
+		t.countFired(a.Result.Events[i].Type, n.Child)
 	}
 }
 

@@ -17,10 +17,6 @@ type origin struct{ czxid, owner int64 }
 
 // Changes notes every change that the engine made.
 func (r *Recorder) Changes(made engine.Reaction) {
-	for _, a := range made.Followed {
-		r.notes.Notified(a.Txn.Zxid, func(c trace.Change) int { return r.notifiedOf(a, c) })
-		r.noteNotified(a)
-	}
 	for _, a := range made.Applied {
 		changes := a.Txn.Changes
 		if n := len(changes); n > 0 && a.Txn.Op == proto.OpCloseSession {
@@ -31,7 +27,9 @@ func (r *Recorder) Changes(made engine.Reaction) {
 		for _, change := range changes {
 			r.change(a, change)
 		}
-		r.noteNotified(a)
+	}
+	for _, a := range made.Followed {
+		r.notes.Notified(a.Txn.Zxid, func(c trace.Change) int { return r.notifiedOf(a, c) })
 	}
 }
 
@@ -69,36 +67,20 @@ func (r *Recorder) change(a engine.Applied, made state.Change) {
 
 // notifiedOf counts the notifications that one change caused, those of its node
 // and, for a creation or deletion, those of its parent. A notification to the session
-// that made the change does not count, nor one to a session that another server has notified: such
-// a client has come to a server that is behind, and has set its watch there anew.
+// that made the change does not count.
 func (r *Recorder) notifiedOf(a engine.Applied, c trace.Change) int {
 	n := 0
-	for i, ev := range a.Result.Events {
-		if !concerns(ev, c) {
+	for i, sessions := range a.Notified {
+		if !concerns(a.Result.Events[i], c) {
 			continue
 		}
-		for _, session := range a.Notified[i] {
-			if session != a.Txn.Session && !r.notified[notified{a.Txn.Zxid, session}] {
+		for _, session := range sessions {
+			if session != a.Txn.Session {
 				n++
 			}
 		}
 	}
 	return n
-}
-
-// notified is a session that one server of several has notified of a transaction.
-type notified struct{ zxid, session int64 }
-
-// noteNotified notes the sessions that a server has notified.
-func (r *Recorder) noteNotified(a engine.Applied) {
-	if !r.several {
-		return
-	}
-	for _, sessions := range a.Notified {
-		for _, session := range sessions {
-			r.notified[notified{a.Txn.Zxid, session}] = true
-		}
-	}
 }
 
 // concerns reports whether an event is due to a change. In a transaction that

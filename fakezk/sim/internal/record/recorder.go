@@ -16,23 +16,20 @@ import (
 type Recorder struct {
 	journal *Journal
 	now     func() time.Duration
-	several bool // servers
 
 	ended    bool
 	notes    trace.Notes
 	out      trace.Result
 	sessions map[int64]string // the client of each
 	origins  map[string]origin
-	notified map[notified]bool // with several servers
-	changed  []time.Duration   // the times of the changes of the tree
+	changed  []time.Duration // the times of the changes of the tree
 }
 
 // New is a Recorder that writes its lines into a journal. now is the World's time.
-func New(j *Journal, now func() time.Duration, servers int) *Recorder {
+func New(j *Journal, now func() time.Duration) *Recorder {
 	sessions := map[int64]string{}
-	return &Recorder{journal: j, now: now, several: servers > 1, sessions: sessions,
-		out: trace.Result{SessionClient: sessions}, origins: map[string]origin{},
-		notified: map[notified]bool{}}
+	return &Recorder{journal: j, now: now, sessions: sessions,
+		out: trace.Result{SessionClient: sessions}, origins: map[string]origin{}}
 }
 
 // Log writes the World's own line. The arguments are formatted later, so they must not change.
