@@ -152,16 +152,17 @@ var arrows = map[string]string{
 	"fuzz/hunt": `
 		fakezk/fault fakezk/sim fakezk/trace linearizability linearizability/ops
 		internal/mix fuzz/saved fuzz/scenario`,
-	"fuzz/picture": `fakezk/trace fuzz/internal/fold fuzz/scenario linearizability`,
+	"fuzz/internal/look": ``,
+	"fuzz/picture":       `fakezk/trace fuzz/internal/fold fuzz/scenario linearizability`,
 	"fuzz/show": `
 		fakezk/sim fakezk/trace linearizability fuzz/picture fuzz/saved fuzz/scenario`,
 	"fuzz": `
-		fakezk/realworld fakezk/sim linearizability fuzz/hunt fuzz/picture fuzz/saved
-		fuzz/scenario fuzz/show internal/ballast internal/inflight`,
+		fakezk/realworld fakezk/sim linearizability fuzz/hunt fuzz/internal/look fuzz/picture
+		fuzz/saved fuzz/scenario fuzz/show internal/ballast internal/inflight`,
 	"fuzz/property": `
-		fakezk/fault fakezk/sim fakezk/trace fuzz/scenario internal/ballast internal/inflight
-		linearizability github.com/go-zookeeper/zk github.com/petermattis/goid
-		pgregory.net/rapid`,
+		fakezk/fault fakezk/sim fakezk/trace fuzz/internal/look fuzz/picture fuzz/saved
+		fuzz/scenario fuzz/show internal/ballast internal/inflight linearizability
+		github.com/go-zookeeper/zk github.com/petermattis/goid pgregory.net/rapid`,
 	"fuzz/gallery": `
 		fuzz/builtin fuzz/hunt fuzz/object fuzz/scenario linearizability linearizability/ops recipes
 		recipes/classic github.com/go-zookeeper/zk`,

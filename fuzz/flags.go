@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/internal/look"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -29,16 +30,9 @@ var (
 		"zksim: clients close objects in use, call with done contexts and try before they wait")
 	flagUnsteady = flag.Bool("zksim.unsteady", false,
 		"zksim: do not make a finding small, and count how many of 20 more runs show it")
-	flagHTML = flag.String("zksim.html", "",
-		"zksim: directory to draw violations in, as HTML pages")
 	flagReplay = flag.String("zksim.replay", "",
 		"zksim: scenario file to replay instead of searching")
-	flagStep = flag.Bool("zksim.step", false,
-		"zksim: walk through the replayed run on the terminal")
-	flagUntil = flag.Int64("zksim.until", 0,
-		"zksim: show the replayed run up to this line, and the world as it was then")
-	flagDiff = flag.String("zksim.diff", "",
-		"zksim: scenario file, or trace, to compare the replayed run with")
+	flagHTML, flagStep, flagUntil, flagDiff = look.HTML, look.Step, look.Until, look.Diff
 )
 
 // flagShard is the part of this process in the work of several.

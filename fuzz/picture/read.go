@@ -124,6 +124,9 @@ func (r reader) lines() []line {
 		if e.Text == scenario.NoEvent {
 			l.Fold = foldNoEvent
 		}
+		if r.IsOwn(e) {
+			l.Fold = foldOwn
+		}
 		sent, read := r.Result.Trace.ZnodeData(n)
 		l.Sent, l.Read = r.data(sent), r.data(read)
 		list = append(list, l)

@@ -13,7 +13,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/ballast"
 	"github.com/zksim/zksim/internal/inflight"
-	"github.com/zksim/zksim/linearizability"
 	"pgregory.net/rapid"
 )
 
@@ -38,21 +37,20 @@ func CheckServers(t rapid.TB, servers int, body func(rt *rapid.T, w *World)) {
 	}
 	defer ballast.Hold()()
 	defer keepNotes(t.Name())()
-	c := &checker{name: t.Name(), body: body, servers: servers}
+	c := &checker{tb: t, name: t.Name(), body: body, servers: servers, now: time.Now}
 	var err error
 	if c.shrunk, err = loadShrunk(c.name); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		if t.Failed() { // rapid ends the goroutine
-			c.shrinkPlan(t)
-		}
-	}()
 	rapid.Check(t, c.check)
+	if err := unused(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // checker is the state of a Check.
 type checker struct {
+	tb      rapid.TB // nil in a target of Go's fuzzer
 	name    string
 	body    func(rt *rapid.T, w *World)
 	servers int                 // at most
@@ -62,7 +60,13 @@ type checker struct {
 	// place is where the first failure was. From then on rapid only makes that failure small.
 	place string
 	last  *played // the last run that has failed there
+	now   func() time.Time
+	// gained is when rapid has last made the failure smaller.
+	gained time.Time
 }
+
+// patience is for how long rapid, or this package, may try in vain to make a failure smaller.
+const patience = 4 * time.Second
 
 // played is one run of a body.
 type played struct {
@@ -111,6 +115,16 @@ func (c *checker) drawServers(rt *rapid.T) int {
 
 // check is one check of rapid.
 func (c *checker) check(rt *rapid.T) {
+	phase := looks
+	if c.last != nil || c.tb == nil {
+		phase = phaseNow()
+	}
+	switch {
+	case phase == shrinks && c.now().Sub(c.gained) > patience:
+		return // as if the check passed: rapid soon has nothing smaller to try
+	case phase == tells:
+		c.shrinkPlan()
+	}
 	p := c.play(rt, c.chosen)
 	f := p.failure
 	if f == nil {
@@ -125,8 +139,13 @@ func (c *checker) check(rt *rapid.T) {
 	if f.place != c.place && !f.reported {
 		return // another failure than the one that rapid makes small
 	}
-	c.last = p
-	rt.Logf("%s", c.story(p)) // rapid prints the log of the smallest failure only
+	c.last, c.gained = p, c.now()
+	switch phase {
+	case tells:
+		c.tell(rt, p)
+	case saves:
+		rt.Logf("%s", c.outcome(p).Story())
+	}
 	switch {
 	case f.reported:
 	case ofRapid(f.value):
@@ -134,26 +153,6 @@ func (c *checker) check(rt *rapid.T) {
 	default:
 		rt.Fatalf("%v", f.value)
 	}
-}
-
-// story is the story of a failure.
-func (c *checker) story(p *played) string {
-	summary := "see the errors of the test"
-	if !p.failure.reported {
-		summary = fmt.Sprint(p.failure.value)
-	}
-	o := scenario.Outcome{
-		Scenario: scenario.Scenario{
-			Workload: scenario.Workload{Name: "property", Impl: c.name},
-			Script:   scenario.Script{Clients: len(Clients()), Rounds: 1, Servers: p.servers},
-			Seed:     p.seed, Plan: p.plan,
-		},
-		Result: p.result,
-		Report: linearizability.Report{Verdicts: []linearizability.Verdict{{
-			Property: "property", Status: linearizability.Violated, Summary: summary,
-		}}},
-	}
-	return o.Story()
 }
 
 // failure is the reason for which a body has not returned.

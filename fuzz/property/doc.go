@@ -40,8 +40,14 @@
 //
 // rapid makes the draws small, and with them the plan: faults that are not needed go, others become
 // plainer and earlier. Then this package leaves out faults, and makes others plainer, for as long
-// as the same draws fail; rapid may have had no time for that. The output has the draws, the
-// faults, and the lines of the trace that matter.
+// as the same draws fail; rapid may have had no time for that. It ends when nothing was gained for
+// four seconds, also before -rapid.shrinktime is over. The output has the draws, the faults, the
+// lines of the trace that matter, without the body's own reads of the tree, and the command that
+// shows the failure again.
+//
+// Some flags of package fuzz are here, too. -zksim.html=DIR draws the failure. With the command
+// above, -zksim.step walks through it on the terminal, -zksim.until=N shows it up to a line, and
+// -zksim.diff=FILE shows where it leaves a printed trace.
 //
 // rapid writes a fail file to testdata/rapid, and this package the plan beside it, if it is not the
 // drawn one. Each later run of the test begins with the files there. -rapid.failfile and
@@ -49,9 +55,9 @@
 //
 // A failure is not saved as a scenario file, because the script consists of code of the test and
 // draws of rapid. The fail file has the draws and the story of the failure, and the plan has the
-// faults, so the two replace the scenario file. So flags of package fuzz, such as -zksim.servers,
-// mean nothing here. The order of the messages comes from the drawn seed alone: there are no
-// schedules.
+// faults, so the two replace the scenario file. So other flags of package fuzz, such as
+// -zksim.servers, mean nothing here. The order of the messages comes from the drawn seed alone:
+// there are no schedules.
 //
 // A body that does not end within six hours of virtual time fails, and so does one that panics.
 // Code under test that stops virtual time, or that sends requests without end and without a pause,

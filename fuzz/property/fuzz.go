@@ -2,6 +2,7 @@ package property
 
 import (
 	"testing"
+	"time"
 
 	"github.com/zksim/zksim/internal/ballast"
 	"pgregory.net/rapid"
@@ -21,7 +22,7 @@ func MakeFuzz(body func(rt *rapid.T, w *World)) func(*testing.T, []byte) {
 	return func(t *testing.T, input []byte) {
 		t.Helper()
 		defer ballast.Hold()()
-		c := &checker{name: t.Name(), body: body, servers: 1}
+		c := &checker{name: t.Name(), body: body, servers: 1, now: time.Now}
 		rapid.MakeFuzz(c.check)(t, input)
 	}
 }

@@ -47,6 +47,15 @@ func parseNote(text []byte) (n note, ok bool) {
 
 const seedFlag = "rapid.seed"
 
+// rapidSeed is the seed with which rapid draws in this process.
+func rapidSeed() string { return flag.Lookup(seedFlag).Value.String() }
+
+// replays reports whether package fuzz replays a scenario file.
+func replays() bool {
+	f := flag.Lookup("zksim.replay")
+	return f != nil && f.Value.String() != ""
+}
+
 // init gives the process a seed of rapid that is known: that of an earlier process that has ended
 // in a check, or one that is drawn. rapid would draw one itself, and tell nobody. The flag and the
 // variable of the user, which rapid has read already, go before.
@@ -97,7 +106,7 @@ func keepNotes(test string) (stop func()) {
 // noteOf is a note of a run that begins.
 func (c *checker) noteOf(p *played) func() []byte {
 	return func() []byte {
-		return note{c.name, flag.Lookup(seedFlag).Value.String(), c.checks, p.seed, p.servers,
+		return note{c.name, rapidSeed(), c.checks, p.seed, p.servers,
 			p.plan}.text()
 	}
 }

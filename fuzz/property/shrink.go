@@ -39,41 +39,40 @@ func (c *checker) chosen(seed uint64, drawn []fault.Fault) []fault.Fault {
 
 // shrinkPlan leaves faults out of the plan of the last failure, and makes others plainer, for as
 // long as the failure stays. rapid has done the same with its draws, but only for so long.
-func (c *checker) shrinkPlan(t rapid.TB) {
-	if c.last == nil || len(c.last.plan) == 0 {
+func (c *checker) shrinkPlan() {
+	if c.tb == nil || c.last == nil || len(c.last.plan) == 0 {
 		return
 	}
 	name, bits, err := failFile(c.name)
 	if err != nil || name == "" {
 		return // rapid has written none
 	}
-	best := c.last
-	for tries := 0; tries < mostTries; {
-		smaller := c.firstThatFails(best, bits, &tries)
-		if smaller == nil {
-			break
+	first := c.last
+	c.gained = c.now()
+	for best, tries := first, 0; best != nil && tries < mostTries; {
+		if best = c.firstThatFails(best, bits, &tries); best != nil {
+			c.last, c.gained = best, c.now()
 		}
-		best = smaller
 	}
-	if slices.Equal(best.plan, c.last.plan) {
+	if slices.Equal(c.last.plan, first.plan) {
 		return
 	}
 	name = strings.TrimSuffix(name, ".fail") + ".plan"
-	saved := shrunkPlan{best.seed, best.drawn, best.plan}
-	if err := os.WriteFile(name, []byte(saved.text()), 0o666); err != nil {
-		t.Logf("the smaller plan cannot be saved: %v", err)
+	best := shrunkPlan{c.last.seed, c.last.drawn, c.last.plan}
+	c.shrunk = slices.Insert(c.shrunk, 0, best)
+	if err := os.WriteFile(name, []byte(best.text()), 0o666); err != nil {
+		c.tb.Logf("the smaller plan cannot be saved: %v", err)
 		return
 	}
-	t.Logf("The same draws fail with a smaller plan. Later runs of the fail file use it, by "+
-		"%s:\n%s",
-		name, c.story(best))
+	c.tb.Logf("The same draws fail with a smaller plan. The fail file is played with it from now "+
+		"on, by %s", name)
 }
 
 // firstThatFails is the first run with a plainer plan that fails in the same way, nil if there is
 // none.
 func (c *checker) firstThatFails(best *played, bits []byte, tries *int) *played {
 	for _, plan := range smallerPlans(best.plan, best.servers) {
-		if *tries++; *tries > mostTries {
+		if *tries++; *tries > mostTries || c.now().Sub(c.gained) > patience {
 			return nil
 		}
 		if p := c.again(bits, plan); p != nil && p.failure != nil &&

@@ -38,6 +38,22 @@ func Recorded(
 	}
 }
 
+// Observed is the outcome of a run of a test that judges itself. Requests and connections of the
+// observer, a client that belongs to the test, are no part of its story.
+func Observed(
+	s Scenario, observer string, result *trace.Result, v linearizability.Verdict,
+) *Outcome {
+	return &Outcome{
+		Scenario: s, Result: result, observer: observer,
+		Report: linearizability.Report{Verdicts: []linearizability.Verdict{v}},
+	}
+}
+
+// IsOwn reports whether a line is of a request or a connection of the test itself.
+func (o *Outcome) IsOwn(e trace.Entry) bool {
+	return o.observer != "" && e.Actor == o.observer && !strings.HasPrefix(e.Text, "an action ")
+}
+
 // Clients are the names of the clients of the run, in order.
 func (o *Outcome) Clients() []string {
 	if o.Scenario.recorded != nil {

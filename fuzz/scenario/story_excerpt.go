@@ -25,7 +25,7 @@ func (o *Outcome) excerpt() string {
 		e := o.Result.Trace.Entry(n)
 		plain := e.Text
 		e.Text = texts.add(e)
-		if named[n] || isInteresting(e) {
+		if named[n] || isInteresting(e) && !o.IsOwn(e) {
 			line := excerptLine{Entry: e, shape: fold.Shape(plain), named: named[n]}
 			lines = append(lines, line)
 		}

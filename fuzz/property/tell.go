@@ -1,0 +1,166 @@
+package property
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/zksim/zksim/fuzz/internal/look"
+	"github.com/zksim/zksim/fuzz/picture"
+	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/fuzz/show"
+	"github.com/zksim/zksim/linearizability"
+	"pgregory.net/rapid"
+)
+
+// phase is why rapid plays a check that fails.
+type phase int
+
+const (
+	tells   phase = iota // for the output of the test: the last, smallest failure
+	looks                // for a failure
+	shrinks              // to make it small
+	saves                // for its fail file
+)
+
+// phaseNow is the phase of rapid that calls. A rapid with other functions always tells: then the
+// log of each failing check has its story, and rapid prints that of the last one.
+func phaseNow() phase {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for {
+		f, more := frames.Next()
+		switch strings.TrimPrefix(f.Function, rapidPackage+".") {
+		case "findBug", "checkFailFile", "doCheck":
+			return looks
+		case "(*shrinker).accept":
+			return shrinks
+		case "captureTestOutput":
+			return saves
+		case "checkTB", "checkFuzz":
+			return tells
+		}
+		if !more {
+			return tells
+		}
+	}
+}
+
+// outcome is a run that has failed.
+func (c *checker) outcome(p *played) *scenario.Outcome {
+	summary := "see the errors of the test"
+	if !p.failure.reported {
+		summary = fmt.Sprint(p.failure.value)
+	}
+	return scenario.Observed(scenario.Scenario{
+		Workload: scenario.Workload{Name: "property", Impl: c.name},
+		Script:   scenario.Script{Clients: len(Clients()), Rounds: 1, Servers: p.servers},
+		Seed:     p.seed, Plan: p.plan,
+	}, observer, p.result, linearizability.Verdict{
+		Property: "property", Status: linearizability.Violated, Summary: summary,
+	})
+}
+
+// tell writes what the flags ask for about the smallest failure: its story, unless they ask for
+// something else, the command that repeats it, and its picture.
+func (c *checker) tell(rt *rapid.T, p *played) {
+	o := c.outcome(p)
+	text, err := c.looked(o)
+	if err != nil {
+		text = fmt.Sprintf("%s\n%v", o.Story(), err)
+	}
+	if again := c.repeat(); again != "" {
+		text += "\nto see it again: " + again
+	}
+	if dir := htmlDir(); dir != "" {
+		text += "\n" + c.draw(dir, o)
+	}
+	rt.Logf("%s", text)
+}
+
+// looked is the text about a failure that the flags ask for. A walk goes to the terminal.
+func (c *checker) looked(o *scenario.Outcome) (string, error) {
+	view := show.View{File: c.name, Step: *look.Step, Until: *look.Until}
+	r := &saved.Replay{Outcome: o}
+	switch {
+	case *look.Diff != "":
+		return compared(c.name, o)
+	case view.Step:
+		tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+		if err != nil {
+			return "", fmt.Errorf("-zksim.step: there is no terminal: %w", err)
+		}
+		defer tty.Close()
+		return o.Property() + " is violated: " + o.Summary(),
+			view.Show(context.Background(), r, tty, tty)
+	case view.Until > 0:
+		var b strings.Builder
+		err := view.Show(context.Background(), r, strings.NewReader(""), &b)
+		return b.String(), err
+	}
+	return o.Story(), nil
+}
+
+// compared is the first difference of the trace of a failure from one that was printed.
+func compared(name string, o *scenario.Outcome) (string, error) {
+	text, err := os.ReadFile(*look.Diff)
+	if err != nil {
+		return "", fmt.Errorf("-zksim.diff: %w", err)
+	}
+	other, err := show.PrintedTrace(*look.Diff, string(text))
+	if err != nil {
+		return "", fmt.Errorf("-zksim.diff: %w", err)
+	}
+	mine, err := show.PrintedTrace(name, o.Result.Trace.String())
+	if err != nil {
+		return "", err
+	}
+	diff, _ := show.Diff(mine, other, 5)
+	return diff, nil
+}
+
+// repeat is the command that repeats the failure, "" for a target of Go's fuzzer, which says so
+// itself.
+func (c *checker) repeat() string {
+	if c.tb == nil {
+		return ""
+	}
+	if name, _, err := failFile(c.name); err == nil && name != "" {
+		return saved.TestOf(c.name).Command("-rapid.failfile=" + name)
+	}
+	return saved.TestOf(c.name).Command("-" + seedFlag + "=" + rapidSeed())
+}
+
+// htmlDir is the directory for pictures, "" for none.
+func htmlDir() string {
+	if *look.HTML != "" {
+		return *look.HTML
+	}
+	return os.Getenv("ZKSIM_HTML")
+}
+
+// draw draws a failure, and returns a line about the picture.
+func (c *checker) draw(dir string, o *scenario.Outcome) string {
+	name := filepath.Base(failFolder(c.name)) + "-property-" + o.Result.Trace.Hash()[:8] + ".html"
+	if err := picture.Add(dir, name, o, c.repeat()); err != nil {
+		return fmt.Sprintf("there is no picture: %v", err)
+	}
+	return "the picture: " + filepath.Join(dir, name)
+}
+
+// unused is an error for flags that show a failure, when there is none.
+func unused() error {
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{{"step", *look.Step}, {"until", *look.Until > 0}, {"diff", *look.Diff != ""}} {
+		if f.given && !replays() {
+			return fmt.Errorf("zksim: -zksim.%s shows a failure, and the property has none", f.name)
+		}
+	}
+	return nil
+}

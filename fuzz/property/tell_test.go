@@ -1,0 +1,87 @@
+package property_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/fuzz/property"
+	"github.com/zksim/zksim/internal/check"
+	"pgregory.net/rapid"
+)
+
+// TestAFailureHasOneStory, without the test's own reads of the tree, and the commands and files
+// that show it again.
+func TestAFailureHasOneStory(t *testing.T) {
+	quick(t)
+	property.SetFlag(t, "rapid.shrinktime", "1ns") // so the plan is made smaller at the end
+	property.SetFlag(t, "zksim.html", "pages")
+	out := failing(t, announces(true))
+	check.Equal(t, strings.Count(out, "what happened (step"), 1, "stories:\n%s", out)
+	check.Equal(t, strings.Contains(out, "observer"), false, "own reads:\n%s", out)
+	again := regexp.MustCompile(`\nto see it again: go test (\S+) -run '\^TestAFailureHasOneStory\$' ` +
+		`-rapid.failfile=(testdata/rapid/\S+\.fail)\n`).FindStringSubmatch(out)
+	if again == nil || again[1] != "github.com/zksim/zksim/fuzz/property" {
+		t.Fatalf("no command:\n%s", out)
+	}
+	text, err := os.ReadFile(again[2])
+	check.OK(t, err)
+	check.Equal(t, strings.Count(string(text), "what happened (step"), 1, "stories of the fail file")
+	pages, err := filepath.Glob("pages/TestAFailureHasOneStory-property-*.html")
+	check.OK(t, err)
+	check.Equal(t, len(pages), 1, "pictures")
+	page, err := os.ReadFile(pages[0])
+	check.OK(t, err)
+	for _, part := range []string{"property is violated", "-rapid.failfile=testdata",
+		`"f":"own line of the test"`} {
+		check.Contains(t, string(page), part)
+	}
+}
+
+// TestAFailureIsLookedAt up to a line, and beside another trace.
+func TestAFailureIsLookedAt(t *testing.T) {
+	quick(t)
+	failing(t, announces(true)) // from now on by its fail file
+	property.SetFlag(t, "zksim.until", "6")
+	out := failing(t, announces(true))
+	check.Contains(t, out, "\n  sessions: S1\n")
+	check.Equal(t, strings.Contains(out, "what happened"), false, "a story besides:\n%s", out)
+	_, lines, _ := strings.Cut(out, "    1 ")
+	lines, _, _ = strings.Cut("    1 "+lines, "\n\n")
+	check.OK(t, os.WriteFile("trace.txt", []byte(lines+"\n"), 0o666))
+
+	property.SetFlag(t, "zksim.until", "0")
+	property.SetFlag(t, "zksim.diff", "trace.txt")
+	check.Contains(t, failing(t, announces(true)), "the first 6 lines are equal; then they differ:")
+	property.SetFlag(t, "zksim.diff", "none.txt")
+	check.Contains(t, failing(t, announces(true)), "-zksim.diff: open none.txt")
+	check.Contains(t, failing(t, announces(false)), "the property has none")
+	property.SetFlag(t, "zksim.diff", "")
+
+	property.SetFlag(t, "zksim.step", "true")
+	out = failing(t, announces(true))
+	if tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0); err != nil {
+		check.Contains(t, out, "-zksim.step: there is no terminal")
+	} else {
+		tty.Close()
+	}
+}
+
+// TestAFuzzTargetTellsItsFailure, too: it draws a picture.
+func TestAFuzzTargetTellsItsFailure(t *testing.T) {
+	quick(t)
+	property.SetFlag(t, "zksim.html", "pages")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { _ = recover() }() // the test of rapid is none of a runner
+		property.MakeFuzz(func(rt *rapid.T, _ *property.World) { rt.Fatal("broken") })(
+			new(testing.T), make([]byte, 1<<12))
+	}()
+	<-done
+	pages, err := filepath.Glob("pages/*.html")
+	check.OK(t, err)
+	check.Equal(t, len(pages), 2, "pages with the index")
+}
