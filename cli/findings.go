@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,22 @@ import (
 // unsteadyText is printed in place of a violation that does not happen in each run of its scenario
 // ([hunt.Steady]).
 const unsteadyText = "\n%s is violated, but not each time, so it is not saved: %s\n%s\n"
+
+// output are the flags for the findings of a command, and for its part in the work of several.
+type output struct {
+	Save  string    `help:"Directory to save the findings in." placeholder:"DIR"`
+	HTML  string    `name:"html" help:"Directory to draw the findings in, as HTML pages." placeholder:"DIR"`
+	Shard hunt.Part `help:"The part of this process in work that N processes do: I/N; zksim merge unites their reports." env:"ZKSIM_SHARD" placeholder:"I/N"`
+	JSON  bool      `help:"Print JSON."`
+}
+
+func (o output) checkDirs() error {
+	return errors.Join(command.CheckDir("--save", o.Save), command.CheckDir("--html", o.HTML))
+}
+
+func (o output) findings(env *command.Env) findings {
+	return findings{env, o.Save, o.HTML, o.JSON}
+}
 
 // findings keep, draw and print the findings of a command.
 type findings struct {

@@ -16,7 +16,7 @@ import (
 
 type fuzzCommand struct {
 	Workload         string `arg:"" optional:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them. Without one, or with all: every workload that is not known to be flawed."`
-	target           `embed:""`
+	target           `embed:"" set:"clients=3" set:"rounds=2"`
 	Runs             *int           `help:"Number of scenarios to try, those of --corpus not counted (default: 1000, or 32 on a running ensemble, or no bound with --for)." placeholder:"N"`
 	For              *time.Duration `help:"Time to hunt, that for --corpus not counted." placeholder:"DURATION"`
 	Strategy         []string       `help:"Strategies to use, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`
@@ -25,12 +25,9 @@ type fuzzCommand struct {
 	Property         []string       `help:"Violations of these properties count; all unless given." placeholder:"NAME"`
 	Known            []string       `help:"A saved finding. Violations that differ from it only in names and numbers, and blame no znode made elsewhere in the code, do not count." placeholder:"FILE"`
 	Corpus           string         `help:"Directory of the scenarios that showed new behaviour. The hunt plays them first and adds new ones; the same seed then continues with other scenarios." placeholder:"DIR"`
-	Save             string         `help:"Directory to save the findings in." placeholder:"DIR"`
-	HTML             string         `name:"html" help:"Directory to draw the findings in, as HTML pages." placeholder:"DIR"`
 	CheckDeterminism bool           `help:"Run every scenario twice and compare the traces."`
 	Unsteady         bool           `help:"Keep findings of code that is not deterministic: do not make them small, and count how many of 20 more runs show them."`
-	Shard            hunt.Part      `help:"The part of this process in work that N processes do: I/N; zksim merge unites their reports." env:"ZKSIM_SHARD" placeholder:"I/N"`
-	JSON             bool           `help:"Print JSON."`
+	output           `embed:""`
 
 	bounds bounds              // of --runs and --for
 	known  []*scenario.Outcome // of --known
@@ -130,8 +127,7 @@ func (c *fuzzCommand) check() error {
 	if c.Findings < 1 {
 		return fmt.Errorf("--findings: %d; expected 1 or more", c.Findings)
 	}
-	return errors.Join(command.CheckDir("--save", c.Save), command.CheckDir("--html", c.HTML),
-		command.CheckDir("--corpus", c.Corpus))
+	return errors.Join(c.checkDirs(), command.CheckDir("--corpus", c.Corpus))
 }
 
 // checkProperties returns an error if no run of the workloads can violate some property of

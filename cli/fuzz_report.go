@@ -186,11 +186,8 @@ func (c *fuzzCommand) show(a *app, f *smallFinding) (report.Finding, error) {
 		a.Printf("\nfound by %s, scenario %d%s:\n\n%s", f.Strategy, f.Runs, about,
 			show.Story(f.Outcome))
 	}
-	return found, c.findings(a).keep(&found.Violation, f.Outcome, f.unsteady)
+	return found, c.findings(a.Env).keep(&found.Violation, f.Outcome, f.unsteady)
 }
-
-// findings are where the findings of the hunt go.
-func (c *fuzzCommand) findings(a *app) findings { return findings{a.Env, c.Save, c.HTML, c.JSON} }
 
 // reportDivergences prints the first scenarios with two different runs, or puts all of them into
 // the JSON.
@@ -205,7 +202,7 @@ func (c *fuzzCommand) reportDivergences(a *app, found *hunt.Found, j *report.Hun
 	}
 	for _, d := range found.Divergences[:min(n, maxNamed)] {
 		a.Printf("%s\n", d)
-		if err := c.findings(a).saveBoth(d); err != nil {
+		if err := c.findings(a.Env).saveBoth(d); err != nil {
 			return err
 		}
 	}

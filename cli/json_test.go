@@ -20,7 +20,7 @@ var jsonObjects = []struct {
 	value any
 }{
 	{"Replay", show.Replayed{}}, {"Outcome", show.Outcome{}}, {"Verdict", show.Verdict{}},
-	{"Sweep", report.Sweep{}}, {"Violation", report.Violation{}}, {"Proof", proofReport{}},
+	{"Sweep", report.Sweep{}}, {"Violation", report.Violation{}}, {"Proof", report.Proof{}},
 	{"Hunt", report.Hunt{}}, {"Goal", report.Goal{}}, {"Finding", report.Finding{}}, {"Hunts", report.Hunts{}},
 	{"Gallery", report.Gallery{}}, {"Exhibit", report.Exhibit{}}, {"Absent", absentJSON{}},
 	{"Check", checkcmd.Report{}},

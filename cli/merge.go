@@ -15,7 +15,7 @@ type mergeCommand struct {
 // Help is the text of merge --help before the flags.
 func (c *mergeCommand) Help() string {
 	return "It prints the JSON that one process would have printed for the work of all shards: " +
-		"of a sweep, a hunt or the gallery. A shard that is missing, or there twice, is an " +
+		"of a sweep, a hunt, a proof or the gallery. A shard that is missing, or there twice, is an " +
 		"error, and so are reports of different builds. One process stops at a finding where other " +
 		"shards go on, so they may find more."
 }

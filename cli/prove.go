@@ -12,35 +12,30 @@ import (
 )
 
 type proveCommand struct {
-	Workload string        `arg:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them. Or an exhibit of the gallery, by its slug."`
-	Impl     string        `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
-	Clients  int           `help:"Number of clients." default:"2"`
-	Rounds   int           `help:"Rounds that each client plays." default:"1"`
+	Workload string `arg:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them. Or an exhibit of the gallery, by its slug."`
+	target   `embed:"" set:"clients=2" set:"rounds=1"`
 	Faults   int           `help:"Greatest number of faults of a run." default:"1"`
-	Seed     uint64        `help:"Seed of the script, which draws payloads and pauses by it." default:"1"`
 	For      time.Duration `help:"Time after which it ends without a proof; 0 is no bound." default:"1m" placeholder:"DURATION"`
 	Runs     int           `help:"Number of runs after which it ends without a proof; 0 is no bound." default:"0" placeholder:"N"`
-	Save     string        `help:"Directory in which to save the violation." placeholder:"DIR"`
-	HTML     string        `name:"html" help:"Directory in which to draw the violation, as an HTML page." placeholder:"DIR"`
-	JSON     bool          `help:"Print JSON."`
+	Resume   string        `help:"File with what is left to try: read if it is there, and written when the proof ends early. The same command then goes on." placeholder:"FILE"`
+	output   `embed:""`
 }
 
 // Run plays every run of a small script, and says what they have shown.
 func (c *proveCommand) Run(a *app) error {
-	t := target{Impl: c.Impl, Clients: c.Clients, Rounds: c.Rounds, Seed: c.Seed}
-	t.Servers.Number = 1
-	s, err := t.scenario(a.files, c.Workload) // exhibits of the gallery, too
+	s, err := c.scenario(a.files, c.Workload) // exhibits of the gallery, too
 	if err == nil {
-		err = errors.Join(c.check(), command.CheckDir("--save", c.Save),
-			command.CheckDir("--html", c.HTML))
+		err = errors.Join(c.check(), c.checkDirs())
 	}
 	if err != nil {
 		return err
 	}
-	bounds := hunt.Bounds{Faults: c.Faults, Runs: c.Runs, For: c.For,
+	bounds := hunt.Bounds{Faults: c.Faults, Runs: c.Runs, For: c.For, Part: c.Shard,
+		Resume: c.Resume, Work: report.WorkOf(fmt.Sprintf("%s %s; %s; --shard=%v", s.Workload.Name,
+			s.Workload.Impl, c.settings(), c.Shard)),
 		Progress: func(p *hunt.Proof) {
 			a.Progress.Show("%s: %d of an estimated %.0f runs, %d classes", s.Workload.Impl, p.Runs,
-				p.Estimate(), p.Classes)
+				p.Estimate, p.Classes)
 		}}
 	p, ended := hunt.Prove(a.Context, s, bounds)
 	if p == nil {
@@ -54,42 +49,24 @@ func (c *proveCommand) Run(a *app) error {
 	return c.report(a, p, ended)
 }
 
-// A proofReport is a proof for programs.
-type proofReport struct {
-	Workload       string `json:"workload"`
-	Implementation string `json:"implementation"`
-	Clients        int    `json:"clients"`
-	Rounds         int    `json:"rounds"`
-	Faults         int    `json:"faults"`
-	Seed           uint64 `json:"seed"`
-	// Holds says that all runs were tried, and none violates anything.
-	Holds     bool    `json:"holds"`
-	Complete  bool    `json:"complete"`
-	Sentence  string  `json:"sentence"`
-	Runs      int     `json:"runs"`
-	Estimate  float64 `json:"estimate"`
-	Classes   int     `json:"classes"`
-	Redundant int     `json:"redundant"`
-	Views     int     `json:"views"`
-	Undecided int     `json:"undecided"`
-	Scope     string  `json:"scope"`
-
-	Interrupted bool              `json:"interrupted"`
-	Error       string            `json:"error,omitempty"` // that ended it early
-	Violation   *report.Violation `json:"violation,omitempty"`
-	// Smallest says in a sentence that no run with fewer faults violates anything, if that is known
-	// of the violation.
-	Smallest string `json:"smallest,omitempty"`
+// settings are the flags that decide what the runs are, with their values.
+func (c *proveCommand) settings() string {
+	return fmt.Sprintf("%s; --faults=%d", c.target.settings(), c.Faults)
 }
 
 // report prints a proof, which an error or an interrupt may have ended early.
 func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 	s := p.Scenario
-	r := proofReport{Workload: s.Workload.Name, Implementation: s.Workload.Impl,
-		Clients: c.Clients, Rounds: c.Rounds, Faults: c.Faults, Seed: c.Seed,
+	r := report.Proof{Shard: report.ShardOf(c.Shard, c.settings()),
+		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
+		Clients: c.Clients, Rounds: c.Rounds, Goroutines: max(1, c.Goroutines),
+		Careless: c.Careless, Faults: c.Faults, Seed: c.Seed,
 		Holds: p.Holds(), Complete: p.Complete, Sentence: p.String(), Runs: p.Runs,
-		Estimate: p.Estimate(), Classes: p.Classes, Redundant: p.Redundant, Views: p.Views,
+		Estimate: p.Estimate, Classes: p.Classes, Redundant: p.Redundant, Views: p.Views,
 		Undecided: p.Undecided, Scope: p.Scope()}
+	if c.Shard != (hunt.Part{}) {
+		r.Views = 0
+	}
 	r.Interrupted, r.Error = a.EndedBy(ended)
 	if !c.JSON {
 		a.Printf("%s %s: %s%s\n", r.Workload, r.Implementation, p,
@@ -104,6 +81,9 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 	case !c.JSON:
 		a.Printf("%s\n", p.Scope())
 		printUndecided(a.Env, p.FirstUndecided, false)
+		if c.Resume != "" && !p.Complete && r.Error == "" {
+			a.Printf("what is left is in %s: the same command goes on\n", c.Resume)
+		}
 	}
 	if c.JSON {
 		ended = errors.Join(ended, a.JSON(r))
@@ -113,6 +93,9 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 
 func (c *proveCommand) check() error {
 	switch {
+	case c.Servers.String() != "1":
+		return fmt.Errorf("--servers: %v; expected 1: a proof is about one server in memory",
+			c.Servers)
 	case c.Faults < 0 || c.Faults > hunt.MostFaults:
 		return fmt.Errorf("--faults: %d; expected 0 to %d", c.Faults, hunt.MostFaults)
 	case c.For < 0:
@@ -151,5 +134,5 @@ func (c *proveCommand) show(a *app, p *hunt.Proof) (
 			a.Printf("%s\n", scope)
 		}
 	}
-	return found, smallest, findings{a.Env, c.Save, c.HTML, c.JSON}.keep(&found, small, unsteady)
+	return found, smallest, c.findings(a.Env).keep(&found, small, unsteady)
 }

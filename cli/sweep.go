@@ -17,8 +17,8 @@ import (
 // target are the flags that select the workload and its script.
 type target struct {
 	Impl       string           `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
-	Clients    int              `help:"Number of clients." default:"3"`
-	Rounds     int              `help:"Rounds that each client plays." default:"2"`
+	Clients    int              `help:"Number of clients." default:"${clients}"`
+	Rounds     int              `help:"Rounds that each client plays." default:"${rounds}"`
 	Goroutines int              `help:"Goroutines of each client that share one object; 0: one, or up to three in some scenarios of a hunt." default:"0"`
 	Servers    scenario.Servers `help:"Servers of the ensemble; followers answer reads a little late. Or the addresses of a running ensemble to play on, in real time." default:"1" placeholder:"N|HOST:PORT,..."`
 	Careless   bool             `help:"Let clients close objects in use, call with contexts that are done, and try before they wait."`
@@ -84,11 +84,8 @@ func (t target) scenarioOf(w scenario.Workload) (scenario.Scenario, error) {
 
 type sweepCommand struct {
 	Workload string `arg:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them."`
-	target   `embed:""`
-	Save     string    `help:"Directory in which to save the smallest scenario of each violated property." placeholder:"DIR"`
-	HTML     string    `name:"html" help:"Directory in which to draw these scenarios, as HTML pages." placeholder:"DIR"`
-	Shard    hunt.Part `help:"The part of this process in work that N processes do: I/N; zksim merge unites their reports." env:"ZKSIM_SHARD" placeholder:"I/N"`
-	JSON     bool      `help:"Print JSON."`
+	target   `embed:"" set:"clients=3" set:"rounds=2"`
+	output   `embed:""`
 }
 
 // Run sweeps and makes one violation of each property small.
@@ -98,7 +95,7 @@ func (c *sweepCommand) Run(a *app) error {
 	}
 	s, err := c.scenario(a.workloads, c.Workload)
 	if err == nil {
-		err = errors.Join(command.CheckDir("--save", c.Save), command.CheckDir("--html", c.HTML))
+		err = c.checkDirs()
 	}
 	if err != nil {
 		return err
@@ -219,7 +216,7 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (report.Violation, error) 
 			found.Property, command.Plural(found.Points, "point"), kindsOf(v.Faults), which,
 			command.Indent(show.Story(small)))
 	}
-	return found, findings{a.Env, c.Save, c.HTML, c.JSON}.keep(&found, small, unsteady)
+	return found, c.findings(a.Env).keep(&found, small, unsteady)
 }
 
 // whyLarge is a text about a scenario that may not be as small as possible, "" for one that is.

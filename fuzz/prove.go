@@ -25,7 +25,7 @@ type Bounds struct {
 // messages; see docs/hunting.md. It logs how many classes there are, and what is the same in all
 // runs, so that it is not proved. It fails if a property is violated, as Test does, if a verdict is
 // unknown, and if the time was too short to try all runs. The seed of the script is that of
-// -zksim.seed.
+// -zksim.seed. With -zksim.shard each process proves its part.
 func Prove(t TB, w scenario.Workload, b Bounds) {
 	t.Helper()
 	defer ballast.Hold()()
@@ -46,7 +46,7 @@ func Prove(t TB, w scenario.Workload, b Bounds) {
 	defer stop()
 	script := scenario.Script{Clients: cmp.Or(b.Clients, 2), Rounds: cmp.Or(b.Rounds, 1)}
 	p, err := hunt.Prove(ctx, scenario.Scenario{Workload: w, Script: script, Seed: *flagSeed},
-		hunt.Bounds{Faults: b.Faults, For: cmp.Or(b.Within, time.Minute)})
+		hunt.Bounds{Faults: b.Faults, For: cmp.Or(b.Within, time.Minute), Part: flagShard})
 	if err == nil && p.Holds() {
 		err = p.CheckJudged()
 	}

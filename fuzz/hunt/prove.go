@@ -1,8 +1,8 @@
 package hunt
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -24,6 +24,14 @@ type Bounds struct {
 	// Runs is the greatest number of runs, and For the real time to spend; 0 is no bound.
 	Runs int
 	For  time.Duration
+	// Part is the share of this process. Of the plans with the most faults it tries every N-th one.
+	// Those with fewer faults tell which these are, so every process tries them; the first one
+	// counts them.
+	Part Part
+	// Resume, if not empty, is a file with what is left to try. It is read if it is there, written
+	// every minute and at an early end without a violation, and removed when all is tried. Work
+	// names what it is about, with the build of the code; a file of other work is an error.
+	Resume, Work string
 	// Progress, if not nil, is called from time to time. It must not change its argument.
 	Progress func(*Proof)
 }
@@ -37,7 +45,8 @@ type Proof struct {
 	// all that could follow was known from other runs. The order of equal things in them differs.
 	// A run that its fault does not reach is redundant, too.
 	Runs, Classes, Redundant int
-	// Views counts the classes that differ in what some client has done, sent and got.
+	// Views counts the classes that differ in what some client has done, sent and got, up to
+	// MostViews.
 	Views int
 	// Plans counts the plans of faults, with the empty one, and Tried those whose runs were all
 	// tried.
@@ -51,11 +60,17 @@ type Proof struct {
 	Undecided      int
 	FirstUndecided *scenario.Outcome
 
-	bounds  Bounds
+	bounds Bounds
+	// Estimate is an estimate of the number of runs that Prove would begin without bounds on its
+	// time, from those so far. Of a tree, each run stands for a share, as if the ways on at each
+	// choice led to equally many runs (Knuth, Estimating the Efficiency of Backtrack Programs,
+	// 1975). Each known plan counts as an average one.
+	Estimate float64
+
+	calm    bool // all runs without a fault were tried, and hold
 	seen    basis
 	views   map[uint64]bool
-	share   float64 // of the runs of all plans, 1 for each plan
-	unclear int     // the fewest faults of a run with an unknown verdict
+	unclear int // the fewest faults of a run with an unknown verdict
 	// fewest says that all runs with fewer faults than Violation were tried, and none violates
 	// anything.
 	fewest bool
@@ -87,9 +102,14 @@ func Prove(ctx context.Context, s scenario.Scenario, b Bounds) (*Proof, error) {
 	if s.On != nil || s.Script.Servers > 1 {
 		return nil, fmt.Errorf("prove: servers: expected one server in memory")
 	}
-	p.plan(nil)
+	if err := p.resume(); err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Resume, err)
+	}
 	return p.Proof, p.run(ctx)
 }
+
+// MostViews bounds the number of views that a proof keeps in memory.
+const MostViews = 1 << 20
 
 // ProvedKinds lists the kinds of faults that a proof puts at every request and notification: those
 // that take no time, of one server.
@@ -103,6 +123,8 @@ type prover struct {
 	visit   func(*scenario.Outcome)     // of each class
 	commute func(a, b trace.Thing) bool // whether the order of two things makes no difference
 
+	played  int                            // runs, also those that another process counts
+	units   int                            // plans with the most faults
 	trees   []*tree                        // to be tried, the first of them next
 	next    func(trees []*tree) (some int) // how many of the first may be tried at the same time
 	planned map[string]bool
@@ -130,21 +152,36 @@ func withFewest(trees []*tree) (some int) {
 type tree struct {
 	*walk
 	plan     []fault.Fault
+	counts   bool           // in this process
 	view     uint64         // of the last run that was played to its end
 	requests map[string]int // the most of each client in any run
 	events   map[string]int
 }
 
-// plan adds the tree of a plan.
+// plan adds the tree of a plan, unless it is for another process.
 func (p *prover) plan(plan []fault.Fault) {
 	name := planName(plan)
 	if p.planned[name] {
 		return
 	}
 	p.planned[name] = true
-	p.Plans++
-	p.trees = append(p.trees, &tree{walk: newWalk(p.commute), plan: plan,
-		requests: map[string]int{}, events: map[string]int{}})
+	unit := 0
+	if len(plan) == p.Faults {
+		unit = p.units
+		p.units++
+	}
+	counts := p.bounds.Part.Has(unit)
+	if counts {
+		p.Plans++
+	}
+	if counts || len(plan) < p.Faults {
+		p.trees = append(p.trees, p.newTree(plan, counts))
+	}
+}
+
+func (p *prover) newTree(plan []fault.Fault, counts bool) *tree {
+	return &tree{walk: newWalk(p.commute), plan: plan, counts: counts,
+		requests: map[string]int{}, events: map[string]int{}}
 }
 
 // planName is a text that is equal for plans with the same faults.
@@ -157,28 +194,25 @@ func planName(plan []fault.Fault) string {
 	return strings.Join(names, "; ")
 }
 
-func (p *prover) run(ctx context.Context) error {
-	var deadline time.Time
-	if p.bounds.For > 0 {
-		deadline = time.Now().Add(p.bounds.For)
-	}
-	for len(p.trees) > 0 {
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case p.bounds.Runs > 0 && p.Runs >= p.bounds.Runs,
-			!deadline.IsZero() && !time.Now().Before(deadline):
-			return nil
+func (p *prover) run(ctx context.Context) (err error) {
+	began, saved := time.Now(), time.Now()
+	for err = ctx.Err(); len(p.trees) > 0 && err == nil && p.Violation == nil; {
+		if p.bounds.Runs > 0 && p.played >= p.bounds.Runs ||
+			p.bounds.For > 0 && time.Since(began) >= p.bounds.For {
+			break
 		}
-		if err := p.playSome(ctx); err != nil || p.Violation != nil {
-			return err
+		if err = p.playSome(ctx); err == nil && time.Since(saved) >= time.Minute {
+			saved, err = time.Now(), p.save()
 		}
 		if p.bounds.Progress != nil {
 			p.bounds.Progress(p.Proof)
 		}
 	}
-	p.Complete = true
-	return nil
+	p.Complete = len(p.trees) == 0 && p.Violation == nil && err == nil
+	if p.Violation == nil && (err == nil || ctx.Err() != nil) {
+		err = errors.Join(err, p.save())
+	}
+	return err
 }
 
 // addFault adds the plans with one fault more than the plan of a tree. A run under such a plan is
@@ -213,36 +247,47 @@ const atATime = 8
 func (p *prover) playSome(ctx context.Context) error {
 	n := min(atATime, p.next(p.trees))
 	if p.bounds.Runs > 0 {
-		n = min(n, p.bounds.Runs-p.Runs)
+		n = min(n, p.bounds.Runs-p.played)
 	}
-	trees, runs := slices.Clone(p.trees[:n]), make([]played, n)
+	trees, runs := slices.Clone(p.trees[:n]), make([]*played, n)
 	parallel(ctx, n, 0, func(i int) (goOn bool) {
 		runs[i] = p.play(trees[i])
 		return true
 	})
 	for i, t := range trees {
-		if t.came == 0 || runs[i].err != nil { // interrupted before it was played
-			return cmp.Or(runs[i].err, ctx.Err())
+		if runs[i] == nil {
+			return ctx.Err()
+		}
+		if runs[i].err != nil {
+			return runs[i].err
 		}
 		if p.take(t, runs[i].outcome); p.Violation != nil {
 			return nil
 		}
 		if t.over {
+			p.calm = p.calm || len(t.plan) == 0 && p.unclear > 0
 			p.trees = slices.DeleteFunc(p.trees, func(other *tree) bool { return other == t })
-			p.Tried++
+			if t.counts {
+				p.Tried++
+			}
 			p.addFault(t)
 		}
 	}
-	p.share = float64(p.Tried)
+	share := float64(p.Tried)
 	for _, t := range p.trees[:min(n, len(p.trees))] {
-		p.share += t.share()
+		if t.counts {
+			share += t.share()
+		}
+	}
+	if share > 0 {
+		p.Estimate = float64(p.Runs) * float64(p.Plans) / share
 	}
 	return nil
 }
 
 // play plays the next run of a tree. There is no outcome if it is redundant.
-func (p *prover) play(t *tree) (r played) {
-	s := p.Scenario
+func (p *prover) play(t *tree) *played {
+	r, s := new(played), p.Scenario
 	s.Plan, s.Schedule = t.plan, t.schedule()
 	t.begin()
 	r.outcome, r.err = saved.PlayBy(s, t.choose)
@@ -269,16 +314,14 @@ func (p *prover) play(t *tree) (r played) {
 
 // take takes in a run.
 func (p *prover) take(t *tree, o *scenario.Outcome) {
-	p.Runs++
-	if o == nil || len(o.Result.Missed) > 0 && o.Status() == linearizability.OK {
-		p.Redundant++
+	p.played++
+	redundant := o == nil || len(o.Result.Missed) > 0 && o.Status() == linearizability.OK
+	if t.counts {
+		p.count(t, o, redundant)
+	}
+	if redundant {
 		return
 	}
-	p.Classes++
-	p.visit(o)
-	p.seen.add(basisOf(o))
-	p.views[t.view] = true
-	p.Views = len(p.views)
 	for _, r := range o.Result.Requests {
 		t.requests[r.Client] = max(t.requests[r.Client], r.Number)
 	}
@@ -289,10 +332,27 @@ func (p *prover) take(t *tree, o *scenario.Outcome) {
 	case linearizability.Violated:
 		p.Violation, p.fewest = o, p.triedFewer(o)
 	case linearizability.Unknown:
+		p.unclear = min(p.unclear, len(t.plan))
+	}
+}
+
+// count counts a run.
+func (p *prover) count(t *tree, o *scenario.Outcome, redundant bool) {
+	if p.Runs++; redundant {
+		p.Redundant++
+		return
+	}
+	p.Classes++
+	p.visit(o)
+	p.seen.add(basisOf(o))
+	if len(p.views) < MostViews {
+		p.views[t.view] = true
+	}
+	p.Views = len(p.views)
+	if o.Status() == linearizability.Unknown {
 		if p.Undecided++; p.FirstUndecided == nil {
 			p.FirstUndecided = o
 		}
-		p.unclear = min(p.unclear, len(t.plan))
 	}
 }
 
@@ -317,14 +377,20 @@ func (p *Proof) String() string {
 	default:
 		within += fmt.Sprintf("at most %d faults", p.Faults)
 	}
+	if part := p.bounds.Part.String(); part != "" {
+		within += ", shard " + part
+	}
 	switch {
 	case p.Violation != nil:
 		return fmt.Sprintf("violated in run %d: %s", p.Runs, p.Violation.Summary())
-	case !p.Complete && p.Plans == 1 && p.Faults > 0:
+	case !p.Complete && p.Plans == 1 && p.Faults > 0 && !p.calm:
 		return fmt.Sprintf("not complete: %d of an estimated %.0f runs without a fault, "+
-			"none with one, %s", p.Runs, p.Estimate(), within)
+			"none with one, %s", p.Runs, p.Estimate, within)
+	case !p.Complete && p.calm:
+		within += "; it holds without faults"
+		fallthrough
 	case !p.Complete:
-		return fmt.Sprintf("not complete: %d of an estimated %.0f runs, %s", p.Runs, p.Estimate(),
+		return fmt.Sprintf("not complete: %d of an estimated %.0f runs, %s", p.Runs, p.Estimate,
 			within)
 	case p.Undecided > 0:
 		return fmt.Sprintf("not decided: %d of %d classes of runs, %s", p.Undecided, p.Classes,
@@ -356,16 +422,10 @@ func (p *Proof) Scope() string {
 		"goroutines of one client, and after the end of all scripts", p.Scenario.Seed, sim.Lateness)
 }
 
-// CheckJudged is [Sweep.CheckJudged] for the runs of a proof.
-func (p *Proof) CheckJudged() error { return p.seen.check(p.Scenario.Workload, p.Classes) }
-
-// Estimate is an estimate of the number of runs that Prove would begin without bounds on its
-// time, from those so far. Of a tree, each run stands for a share, as if the ways on at each choice
-// led to equally many runs (Knuth, Estimating the Efficiency of Backtrack Programs, 1975). Each
-// known plan counts as an average one.
-func (p *Proof) Estimate() float64 {
-	if p.share == 0 {
-		return 0
+// CheckJudged is [Sweep.CheckJudged] for the runs of a proof. A process of several may have none.
+func (p *Proof) CheckJudged() error {
+	if p.Classes == 0 && p.bounds.Part != (Part{}) {
+		return nil
 	}
-	return float64(p.Runs) * float64(p.Plans) / p.share
+	return p.seen.check(p.Scenario.Workload, p.Classes)
 }

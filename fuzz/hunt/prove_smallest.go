@@ -50,5 +50,11 @@ func forScript(s scenario.Script) string {
 	if s.Rounds == 1 {
 		text = strings.Replace(text, "rounds", "round", 1)
 	}
+	if s.Goroutines > 1 {
+		text += fmt.Sprintf(", %d goroutines of each client", s.Goroutines)
+	}
+	if s.Careless {
+		text += ", careless"
+	}
 	return text
 }

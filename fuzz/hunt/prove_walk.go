@@ -39,6 +39,8 @@ type choice struct {
 	tried  []int
 	picked int
 	event  int // that it led to
+
+	known uint64 // a hash of the things, of a choice from a file, which has no things
 }
 
 // An event is a thing that has come.
@@ -86,7 +88,9 @@ func (w *walk) choose(t trace.Turn) int {
 		if w.at == len(w.choices) && !w.addChoice(t) {
 			return -1
 		}
-		made = w.choices[w.at]
+		if made = w.choices[w.at]; made.things == nil {
+			w.complete(made, t)
+		}
 		w.at++
 		if picked = made.picked; !sameThings(made.things, t.Things) {
 			w.diverged = fmt.Errorf("%s: choice %d is between %v; before it was between %v",

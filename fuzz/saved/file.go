@@ -81,15 +81,16 @@ func (f File) Save(name string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return fmt.Errorf("save scenario: %w", err)
 	}
-	if err := writeWhole(name, f.Text()); err != nil {
+	if err := WriteWhole(name, f.Text()); err != nil {
 		return fmt.Errorf("save scenario: %w", err)
 	}
 	return nil
 }
 
-// writeWhole writes a file under another name in the same directory, and then renames it. The other
-// name does not end like that of a scenario file.
-func writeWhole(name string, data []byte) error {
+// WriteWhole writes a file under another name in the same directory, and then renames it. So at any
+// moment the file is the old one or the whole new one. The other name does not end like that of a
+// scenario file.
+func WriteWhole(name string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
 		return err

@@ -110,7 +110,7 @@ func readReport(file string) (mergeable, error) {
 	}
 	content := reportWith(keys)
 	if content == nil {
-		return nil, errors.New("no report of fuzz, sweep or gallery")
+		return nil, errors.New("no report of fuzz, sweep, prove or gallery")
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
@@ -135,6 +135,8 @@ func reportWith(keys map[string]json.RawMessage) mergeable {
 	switch {
 	case keys["hunts"] != nil:
 		return &Hunts{}
+	case keys["classes"] != nil:
+		return &Proof{}
 	case keys["exhibits"] != nil:
 		return &Gallery{}
 	case keys["violations"] != nil:

@@ -24,8 +24,12 @@ func ShardOf(part hunt.Part, work string) Shard {
 	if part == (hunt.Part{}) {
 		return Shard{}
 	}
-	return Shard{Shard: part.String(), Work: work + "; " + build(debug.ReadBuildInfo())}
+	return Shard{Shard: part.String(), Work: WorkOf(work)}
 }
+
+// WorkOf is a text about some work, which the values of flags describe, with the build of the
+// program.
+func WorkOf(work string) string { return work + "; " + build(debug.ReadBuildInfo()) }
 
 // build names the build of a program: the version of its module, with the commit if that is known,
 // the version of zksim and that of Go.

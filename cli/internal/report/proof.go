@@ -1,0 +1,87 @@
+package report
+
+import (
+	"cmp"
+
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// Proof is a proof for programs.
+type Proof struct {
+	Shard
+	Workload       string `json:"workload"`
+	Implementation string `json:"implementation"`
+	Clients        int    `json:"clients"`
+	Rounds         int    `json:"rounds"`
+	Goroutines     int    `json:"goroutines"` // of each client
+	Careless       bool   `json:"careless"`
+	Faults         int    `json:"faults"`
+	Seed           uint64 `json:"seed"`
+	// Holds says that all runs were tried, and none violates anything.
+	Holds     bool    `json:"holds"`
+	Complete  bool    `json:"complete"`
+	Sentence  string  `json:"sentence"`
+	Runs      int     `json:"runs"`
+	Estimate  float64 `json:"estimate"`
+	Classes   int     `json:"classes"`
+	Redundant int     `json:"redundant"`
+	// Views are not known of a shard: several have the same.
+	Views     int    `json:"views,omitempty"`
+	Undecided int    `json:"undecided"`
+	Scope     string `json:"scope"`
+
+	Interrupted bool       `json:"interrupted"`
+	Error       string     `json:"error,omitempty"` // that ended it early
+	Violation   *Violation `json:"violation,omitempty"`
+	// Smallest says in a sentence that no run with fewer faults violates anything, if that is known
+	// of the violation.
+	Smallest string `json:"smallest,omitempty"`
+}
+
+func (j *Proof) merge(other mergeable) error {
+	o, ok := other.(*Proof)
+	if !ok {
+		return errOtherReport
+	}
+	if err := sameWork(o.Workload+" "+o.Implementation, j.Workload+" "+j.Implementation); err != nil {
+		return err
+	}
+	j.Runs += o.Runs
+	j.Estimate += o.Estimate
+	j.Classes += o.Classes
+	j.Redundant += o.Redundant
+	j.Undecided += o.Undecided
+	j.Complete = j.Complete && o.Complete
+	j.Interrupted = j.Interrupted || o.Interrupted
+	j.Error = cmp.Or(j.Error, o.Error)
+	if o.hasFewer(j) {
+		j.Violation, j.Smallest, j.Sentence, j.Scope = o.Violation, o.Smallest, o.Sentence, o.Scope
+	}
+	return nil
+}
+
+// hasFewer reports whether a report has a violation, and another one has none with as few faults.
+func (j *Proof) hasFewer(than *Proof) bool {
+	return j.Violation != nil && (than.Violation == nil ||
+		len(j.Violation.Minimal.Plan) < len(than.Violation.Minimal.Plan))
+}
+
+// script is the script as far as the sentence tells it.
+func (j *Proof) script() scenario.Script {
+	return scenario.Script{Clients: j.Clients, Rounds: j.Rounds, Goroutines: j.Goroutines,
+		Careless: j.Careless}
+}
+
+// finish says what the shards say together.
+func (j *Proof) finish(scenario.Catalogue) (bad bool) {
+	j.Complete = j.Complete && len(j.Missing) == 0
+	j.Shard = j.united()
+	if j.Violation == nil {
+		p := hunt.Proof{Scenario: scenario.Scenario{Script: j.script()}, Faults: j.Faults,
+			Runs: j.Runs, Classes: j.Classes, Undecided: j.Undecided, Complete: j.Complete,
+			Estimate: j.Estimate}
+		j.Holds, j.Sentence = p.Holds(), p.String()
+	}
+	return !j.Holds
+}

@@ -1,0 +1,224 @@
+package hunt
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// A frontier is what is left to try, with what was found before, as a file. Of a tree it has the
+// way of the last run, and what was tried and is to be tried at each of its choices. The rest is
+// found again when the way is gone anew.
+type frontier struct {
+	Work     string       `json:"work"`
+	Counts   countsOnFile `json:"counts"`
+	Units    int          `json:"units"`
+	Unclear  int          `json:"unclear"`
+	Seen     basisOnFile  `json:"seen"`
+	Unknown  *runOnFile   `json:"unknown,omitempty"` // the first undecided one
+	Planned  []string     `json:"planned"`
+	Trees    []treeOnFile `json:"trees"`
+	ViewsHad []uint64     `json:"views"`
+}
+
+type countsOnFile struct {
+	Runs      int `json:"runs"`
+	Classes   int `json:"classes"`
+	Redundant int `json:"redundant"`
+	Plans     int `json:"plans"`
+	Tried     int `json:"tried"`
+	Undecided int `json:"undecided"`
+}
+
+type basisOnFile struct {
+	Broken    int    `json:"broken"`
+	Why       string `json:"why"`
+	Calls     int    `json:"calls"`
+	LastError string `json:"last_error"`
+	Succeeded bool   `json:"succeeded"`
+	Own       bool   `json:"own"`
+}
+
+type runOnFile struct {
+	Plan     []string `json:"plan"`
+	Schedule string   `json:"schedule"`
+}
+
+type treeOnFile struct {
+	Plan     []string       `json:"plan"`
+	Counts   bool           `json:"counts"`
+	Choices  []choiceOnFile `json:"choices,omitempty"`
+	Requests map[string]int `json:"requests,omitempty"`
+	Events   map[string]int `json:"events,omitempty"`
+}
+
+type choiceOnFile struct {
+	Known  uint64 `json:"known"`
+	Try    []int  `json:"try"`
+	Tried  []int  `json:"tried"`
+	Picked int    `json:"picked"`
+}
+
+// save writes what is left to try, or removes the file if nothing is.
+func (p *prover) save() error {
+	name := p.bounds.Resume
+	if name == "" {
+		return nil
+	}
+	if p.Complete {
+		if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	text, err := json.Marshal(p.frontier())
+	if err != nil {
+		return err
+	}
+	return saved.WriteWhole(name, text)
+}
+
+func (p *prover) frontier() frontier {
+	b := p.seen
+	f := frontier{
+		Work: p.bounds.Work, Units: p.units, Unclear: p.unclear,
+		Counts:   countsOnFile{p.Runs, p.Classes, p.Redundant, p.Plans, p.Tried, p.Undecided},
+		Seen:     basisOnFile{b.broken, b.why, b.calls, b.lastError, b.succeeded, b.own},
+		Planned:  slices.Sorted(maps.Keys(p.planned)),
+		ViewsHad: slices.Sorted(maps.Keys(p.views)),
+	}
+	if o := p.FirstUndecided; o != nil {
+		f.Unknown = &runOnFile{planLines(o.Scenario.Plan), o.Scenario.Schedule.String()}
+	}
+	for _, t := range p.trees {
+		on := treeOnFile{Plan: planLines(t.plan), Counts: t.counts, Requests: t.requests,
+			Events: t.events}
+		for _, c := range t.choices {
+			on.Choices = append(on.Choices, choiceOnFile{c.hash(), c.try, c.tried, c.picked})
+		}
+		f.Trees = append(f.Trees, on)
+	}
+	return f
+}
+
+// resume begins the proof, with the file of what is left if there is one.
+func (p *prover) resume() error {
+	text, err := os.ReadFile(p.bounds.Resume)
+	switch {
+	case p.bounds.Resume == "" || errors.Is(err, fs.ErrNotExist):
+		p.plan(nil)
+		return nil
+	case err != nil:
+		return err
+	}
+	var f frontier
+	if err := json.Unmarshal(text, &f); err != nil {
+		return fmt.Errorf("expected a file that zksim prove has written: %w", err)
+	}
+	if f.Work != p.bounds.Work {
+		return fmt.Errorf("it is about %s, and not about %s", f.Work, p.bounds.Work)
+	}
+	return p.goOnFrom(f)
+}
+
+func (p *prover) goOnFrom(f frontier) error {
+	c, b := f.Counts, f.Seen
+	p.Runs, p.Classes, p.Redundant, p.Undecided = c.Runs, c.Classes, c.Redundant, c.Undecided
+	p.Plans, p.Tried, p.units, p.unclear = c.Plans, c.Tried, f.Units, f.Unclear
+	p.seen = basis{b.Broken, b.Why, b.Calls, b.LastError, b.Succeeded, b.Own}
+	for _, name := range f.Planned {
+		p.planned[name] = true
+	}
+	for _, view := range f.ViewsHad {
+		p.views[view] = true
+	}
+	p.Views = len(p.views)
+	for _, on := range f.Trees {
+		plan, err := parsePlan(on.Plan)
+		if err != nil {
+			return err
+		}
+		t := p.newTree(plan, on.Counts)
+		maps.Copy(t.requests, on.Requests)
+		maps.Copy(t.events, on.Events)
+		for _, c := range on.Choices {
+			t.choices = append(t.choices,
+				&choice{known: c.Known, try: c.Try, tried: c.Tried, picked: c.Picked})
+		}
+		p.trees = append(p.trees, t)
+	}
+	p.calm = p.unclear > 0 && len(p.trees) > 0 && len(p.trees[0].plan) > 0
+	if f.Unknown == nil {
+		return nil
+	}
+	undecided, err := p.playAgain(*f.Unknown)
+	p.FirstUndecided = undecided
+	return err
+}
+
+func (p *prover) playAgain(r runOnFile) (*scenario.Outcome, error) {
+	plan, err := parsePlan(r.Plan)
+	if err != nil {
+		return nil, err
+	}
+	s := p.Scenario
+	s.Plan = plan
+	if s.Schedule, err = sim.ParseSchedule(r.Schedule); err != nil {
+		return nil, err
+	}
+	return saved.Play(s)
+}
+
+func planLines(plan []fault.Fault) (lines []string) {
+	for _, f := range plan {
+		lines = append(lines, f.String())
+	}
+	return lines
+}
+
+func parsePlan(lines []string) (plan []fault.Fault, err error) {
+	for _, line := range lines {
+		f, err := fault.Parse(line)
+		if err != nil {
+			return nil, err
+		}
+		plan = append(plan, f)
+	}
+	return plan, nil
+}
+
+// hash is that of the things of a choice.
+func (c *choice) hash() uint64 {
+	if c.things == nil {
+		return c.known
+	}
+	return hashOfThings(c.things)
+}
+
+func hashOfThings(things []trace.Thing) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%+v", things)
+	return h.Sum64()
+}
+
+// complete gives a choice of a file its things, if they are those of before.
+func (w *walk) complete(c *choice, t trace.Turn) {
+	if hashOfThings(t.Things) != c.known || c.picked >= len(t.Things) {
+		return
+	}
+	c.things = t.Things
+	if w.at > 0 && !t.Apart {
+		c.asleep = w.stillAsleep(w.choices[w.at-1], t.Things)
+	}
+}
