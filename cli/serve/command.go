@@ -24,10 +24,11 @@ type Command struct {
 
 	serverFlags `embed:""`
 
-	Load  string   `help:"Tree to begin with: a file .yaml, .yml or .json, or the data directory of a ZooKeeper." placeholder:"FILE"`
-	Dump  string   `help:"Tree file to write when the server stops." placeholder:"FILE"`
-	Plan  string   `help:"File with one fault a line; # begins a comment." placeholder:"FILE"`
-	Fault []string `help:"A fault, in the form of a line of a plan; may be repeated." sep:"none" placeholder:"LINE"`
+	Load        string   `help:"Tree to begin with: a file .yaml, .yml or .json, also one of zk-shell, or the data directory of a ZooKeeper." placeholder:"FILE"`
+	LoadWithout []string `help:"Files of that directory that are left out, such as a damaged log.1a." placeholder:"NAME,..."`
+	Dump        string   `help:"Tree file to write when the server stops." placeholder:"FILE"`
+	Plan        string   `help:"File with one fault a line; # begins a comment." placeholder:"FILE"`
+	Fault       []string `help:"A fault, in the form of a line of a plan; may be repeated." sep:"none" placeholder:"LINE"`
 
 	Control         string `help:"Address of the control endpoint, HTTP with a page at /ui; off unless given." placeholder:"HOST:PORT"`
 	ControlToken    string `help:"Token that requests to --control must have: Authorization: Bearer TOKEN. The variable keeps it off the list of processes." env:"ZKSIM_CONTROL_TOKEN" placeholder:"TOKEN"`
@@ -119,6 +120,9 @@ func (c *Command) check() error {
 	if c.ControlAnywhere && c.Control == "" {
 		return errors.New("--control-anywhere goes with --control only")
 	}
+	if len(c.LoadWithout) > 0 && c.Load == "" {
+		return errors.New("--load-without goes with --load only")
+	}
 	if c.Control != "" {
 		if err := checkPorts(c.Control, 1); err != nil {
 			return fmt.Errorf("--control: %w", err)
@@ -143,7 +147,7 @@ func (c *Command) fill(ctx context.Context, server *fakezk.Server) error {
 }
 
 func (c *Command) load(server *fakezk.Server) error {
-	t, err := tree.ReadFile(c.Load)
+	t, err := tree.ReadFile(c.Load, c.LoadWithout...)
 	if err != nil {
 		return fmt.Errorf("--load: %w", err)
 	}

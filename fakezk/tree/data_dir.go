@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/inspect"
@@ -18,16 +19,22 @@ import (
 )
 
 // readDataDir reads the tree of a real server from its data directory, as that server would after a
-// restart: the latest snapshot, and the writes that the log has after it.
-func readDataDir(dir string) (Tree, error) {
+// restart: the latest snapshot, and the writes that the log has after it. Some files are left out.
+func readDataDir(dir string, without []string) (Tree, error) {
 	if filepath.Base(dir) == "version-2" {
 		dir = filepath.Dir(dir)
 	}
-	snapshot, zxid, found, err := txnlog.ReadSnapshot(dir)
+	for _, name := range without {
+		if !slices.Contains(filesOf(dir), name) {
+			return Tree{}, fmt.Errorf("%s: no file %s to leave out; expected one of %s", dir, name,
+				strings.Join(filesOf(dir), ", "))
+		}
+	}
+	snapshot, zxid, found, err := txnlog.ReadSnapshot(dir, without...)
 	if err != nil {
 		return Tree{}, err
 	}
-	entries, err := txnlog.Read(dir, zxid)
+	entries, err := txnlog.Read(dir, zxid, without...)
 	if err != nil {
 		return Tree{}, err
 	}
@@ -54,6 +61,18 @@ func readDataDir(dir string) (Tree, error) {
 		return Tree{}, fmt.Errorf("%s: %w", dir, err)
 	}
 	return Tree{Zxid: zxid, Nodes: nodes}, nil
+}
+
+// filesOf are the names of the snapshots and logs of a data directory.
+func filesOf(dir string) (names []string) {
+	entries, _ := os.ReadDir(filepath.Join(dir, "version-2")) // reading them names the error
+	for _, e := range entries {
+		kind, _, _ := strings.Cut(e.Name(), ".")
+		if kind == "log" || kind == "snapshot" {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }
 
 // firstOfEpoch is the first zxid that a leader gives a write, in the epoch of a zxid.
@@ -119,8 +138,7 @@ func created(r proto.LogRecord) *view.NodeSpec {
 // nodes are all nodes but those that every server has of its own, in order of path.
 func (t dataTree) nodes() (list []view.NodeSpec, err error) {
 	for _, path := range slices.Sorted(maps.Keys(t)) {
-		switch path {
-		case "/zookeeper", "/zookeeper/config", "/zookeeper/quota":
+		if isOwn(path) {
 			continue
 		}
 		if len(t[path].ACL) == 0 {
@@ -129,6 +147,11 @@ func (t dataTree) nodes() (list []view.NodeSpec, err error) {
 		list = append(list, *t[path])
 	}
 	return list, nil
+}
+
+// isOwn reports whether every server has a node of its own.
+func isOwn(path string) bool {
+	return slices.Contains([]string{"/zookeeper", "/zookeeper/config", "/zookeeper/quota"}, path)
 }
 
 // isDir reports whether a name is that of a folder.

@@ -36,9 +36,11 @@
 // The name may also be that of the data directory of a real ZooKeeper server, or of a copy of it:
 // the dataDir of its zoo.cfg, with the files of its dataLogDir if that is another one. The tree is
 // that of the latest snapshot and of all writes after it, without the nodes of sessions. A damaged
-// file is an error that names it, and so is a gap between the writes. What a server was writing
-// when the copy was made is left out. If the latest snapshot cannot be read, an older one takes its
-// place, with all writes after that.
+// file is an error that names it, and so is a gap between the writes; ReadFile can leave files out
+// by name. What a server was writing when the copy was made is left out. If the latest snapshot
+// cannot be read, an older one takes its place, with all writes after that.
+//
+// JSON that zk-shell has written by cp or mirror to json://FILE is a tree file, too.
 //
 // [Of] and [WriteFile] are the way back. Ephemeral nodes belong to sessions, so a tree does not
 // have them.

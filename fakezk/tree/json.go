@@ -26,6 +26,9 @@ func readJSON(data []byte) (yamldoc.Value, error) {
 	return v, nil
 }
 
+// maxDepth is that of the exports of zk-shell: a tree, a node, acls, an entry, its id.
+const maxDepth = yamldoc.MaxDepth + 1
+
 // jsonReader reads JSON values with their places.
 type jsonReader struct {
 	data []byte
@@ -83,8 +86,8 @@ func (r *jsonReader) value(depth int) (yamldoc.Value, error) {
 	case json.Number:
 		v.Kind = yamldoc.Number
 	case json.Delim:
-		if depth == yamldoc.MaxDepth {
-			return v, at.Wrong("nested more than %d levels deep", yamldoc.MaxDepth)
+		if depth == maxDepth {
+			return v, at.Wrong("nested more than %d levels deep", maxDepth)
 		}
 		return r.inside(token, at, depth+1)
 	}

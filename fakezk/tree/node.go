@@ -36,6 +36,9 @@ func treeOf(v yamldoc.Value) (t Tree, err error) {
 		if err != nil {
 			return t, err
 		}
+		if isExport(p.Value) && isOwn(spec.Path) {
+			continue
+		}
 		if t.Nodes == nil {
 			t.Nodes = make([]view.NodeSpec, 0, len(v.Pairs))
 		}
@@ -79,13 +82,19 @@ func setNodeKeys(spec *view.NodeSpec, v yamldoc.Value) error {
 	if err := v.Unique(); err != nil {
 		return err
 	}
-	hasData, hasTTL := false, false
+	hasData, hasACL, hasTTL := "", "", false
 	for _, p := range v.Pairs {
-		if p.Key == "data" || p.Key == "base64" {
-			if hasData {
-				return p.At.Wrong("%s: both data and base64; expected one of them", spec.Path)
+		switch p.Key {
+		case "data", "base64", "content":
+			if hasData != "" {
+				return p.At.Wrong("%s: both %s and %s; expected one of them", spec.Path, hasData, p.Key)
 			}
-			hasData = true
+			hasData = p.Key
+		case "acl", "acls":
+			if hasACL != "" {
+				return p.At.Wrong("%s: both %s and %s; expected one of them", spec.Path, hasACL, p.Key)
+			}
+			hasACL = p.Key
 		}
 		hasTTL = hasTTL || p.Key == "ttl"
 		if err := setNodeKey(spec, p); err != nil {
@@ -111,6 +120,10 @@ func setNodeKey(spec *view.NodeSpec, p yamldoc.Pair) (err error) {
 		spec.Data, err = dataOfBase64(p.Value)
 	case "acl":
 		spec.ACL, err = aclOfValue(p.Value)
+	case "content":
+		spec.Data, err = dataOfExport(p.Value)
+	case "acls":
+		spec.ACL, err = aclOfExport(p.Value)
 	case "kind":
 		spec.Kind, err = kindOfValue(p.Value)
 	case "ttl":

@@ -61,10 +61,13 @@ func (t Tree) Load(server *fakezk.Server) error {
 }
 
 // ReadFile reads a tree file, whose name decides the format, or the data directory of a real
-// server.
-func ReadFile(name string) (Tree, error) {
+// server. without names files of such a directory that are left out, as log.1a: damaged ones.
+func ReadFile(name string, without ...string) (Tree, error) {
 	if isDir(name) {
-		return readDataDir(name)
+		return readDataDir(name, without)
+	}
+	if len(without) > 0 {
+		return Tree{}, fmt.Errorf("%s: is no data directory; only files of one can be left out", name)
 	}
 	format, err := FormatOf(name)
 	if err != nil {

@@ -254,7 +254,7 @@ func TestBadJSONTreeFiles(t *testing.T) {
 		},
 		{"number", "{\"/a\": 1}", `tree:1:8: /a: found a number; expected text in quotes`},
 		{"more", "{} {}", `tree:1:4: found more after the end of the JSON value; expected nothing`},
-		{"deep", "[[[[[", `tree:1:5: nested more than 4 levels deep`},
+		{"deep", "[[[[[[", `tree:1:6: nested more than 5 levels deep`},
 	} {
 		_, err := Parse("tree", JSON, []byte(c.text))
 		check.Equal(t, fmt.Sprint(err), c.want, "%s: error", c.about)

@@ -36,9 +36,10 @@ const (
 )
 
 // Read returns the entries with a zxid above after, in order. folder is the server's dataLogDir, by
-// default its dataDir. An entry that the server is still writing is left out.
-func Read(folder string, after int64) ([]proto.LogEntry, error) {
-	files, err := list(folder, "log.")
+// default its dataDir. An entry that the server is still writing is left out, and so are the files
+// with the names of without.
+func Read(folder string, after int64, without ...string) ([]proto.LogEntry, error) {
+	files, err := list(folder, "log.", without)
 	if err != nil {
 		return nil, fmt.Errorf("read transaction log: %w", err)
 	}
@@ -61,9 +62,11 @@ func Read(folder string, after int64) ([]proto.LogEntry, error) {
 // ReadSnapshot returns the latest snapshot in a folder and its zxid: the server had applied all
 // entries up to that one. folder is the server's dataDir. Without a snapshot, found is false. The
 // server may have stopped while it wrote the latest; like a server, ReadSnapshot takes the latest
-// one that can be read. The error is that of the latest, if there is none.
-func ReadSnapshot(folder string) (s proto.Snapshot, zxid int64, found bool, err error) {
-	files, err := list(folder, "snapshot.")
+// one that can be read, but for the files with the names of without. The error is that of the
+// latest, if there is none.
+func ReadSnapshot(folder string, without ...string) (
+	s proto.Snapshot, zxid int64, found bool, err error) {
+	files, err := list(folder, "snapshot.", without)
 	if err != nil {
 		return s, 0, false, fmt.Errorf("read snapshot: %w", err)
 	}
@@ -90,7 +93,7 @@ type file struct {
 
 // list lists the files whose names are a prefix and a zxid, in the order of the zxids. It leaves
 // out the files that a server renames when they are complete: their names end in .tmp.
-func list(folder, prefix string) (files []file, err error) {
+func list(folder, prefix string, without []string) (files []file, err error) {
 	folder = filepath.Join(folder, "version-2")
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -98,7 +101,7 @@ func list(folder, prefix string) (files []file, err error) {
 	}
 	for _, e := range entries {
 		number, ok := strings.CutPrefix(e.Name(), prefix)
-		if !ok || strings.HasSuffix(number, ".tmp") {
+		if !ok || strings.HasSuffix(number, ".tmp") || slices.Contains(without, e.Name()) {
 			continue
 		}
 		name := filepath.Join(folder, e.Name())
