@@ -20,7 +20,7 @@ type target struct {
 	Clients    int              `help:"Number of clients." default:"${clients}"`
 	Rounds     int              `help:"Rounds that each client plays." default:"${rounds}"`
 	Goroutines int              `help:"Goroutines of each client that share one object; 0: one, or up to three in some scenarios of a hunt." default:"0"`
-	Servers    scenario.Servers `help:"Servers of the ensemble; followers answer reads a little late. Or the addresses of a running ensemble to play on, in real time." default:"1" placeholder:"N|HOST:PORT,..."`
+	Servers    scenario.Servers `help:"Servers of the ensemble; followers answer reads a little late. 0: one, or three in some scenarios of a hunt. Or the addresses of a running ensemble to play on, in real time." default:"0" placeholder:"N|HOST:PORT,..."`
 	Careless   bool             `help:"Let clients close objects in use, call with contexts that are done, and try before they wait."`
 	Seed       uint64           `help:"Seed of the schedule." default:"1"`
 }
@@ -75,9 +75,6 @@ func (t target) scenarioOf(w scenario.Workload) (scenario.Scenario, error) {
 			Servers:  t.Servers.Number,
 			Careless: t.Careless,
 		}, Seed: t.Seed,
-	}
-	if t.Servers.Number < 1 {
-		return s, fmt.Errorf("servers: %s; expected 1 or more", t.Servers)
 	}
 	return s.PlayedOn(t.Servers.On()), s.Validate()
 }

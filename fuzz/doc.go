@@ -70,8 +70,8 @@
 //	-zksim.seed=N       its seed, 1 unless given
 //	-zksim.goroutines=N  goroutines of each client that share one object; see package scenario.
 //	                     0, the default: one or, in some scenarios, two or three
-//	-zksim.servers=N    number of servers, 1 unless given, or the addresses HOST:PORT,... of a
-//	                    running ensemble; see docs/real.md
+//	-zksim.servers=N    number of servers, or the addresses HOST:PORT,... of a running ensemble;
+//	                    see docs/real.md. 0, the default: one or, in some scenarios, three
 //	-zksim.shard=I/N    the part of this process in the work of N; see docs/hunting.md
 //	-zksim.careless     clients close objects in use and pass contexts that are done
 //	-zksim.unsteady     a finding is not made small; 20 more runs count how often it shows

@@ -39,7 +39,7 @@ var (
 var flagShard hunt.Part
 
 // flagServers are the servers that scenarios play on.
-var flagServers = scenario.Servers{Number: 1}
+var flagServers scenario.Servers
 
 // textFlags are the flags with values of their own, by name.
 var textFlags = map[string]*textFlag{
@@ -163,15 +163,9 @@ func checkFlags() error {
 			return fmt.Errorf("%s=%s; expected %s", setting(name), f.text, kindOf(f))
 		}
 	}
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"runs", *flagRuns}, {"servers", flagServers.Number}} {
-		if f.value < 1 {
-			return fmt.Errorf("%s=%d; expected 1 or more", setting(f.name), f.value)
-		}
-	}
 	switch {
+	case *flagRuns < 1:
+		return fmt.Errorf("%s=%d; expected 1 or more", setting("runs"), *flagRuns)
 	case *flagUntil < 0:
 		return fmt.Errorf("%s=%d; expected 1 or more", setting("until"), *flagUntil)
 	case *flagDiff != "" && (*flagStep || *flagUntil > 0):

@@ -28,7 +28,7 @@ func (l *logging) Logf(format string, args ...any) {
 func TestEachTestLogsTheNodesThatItLeaves(t *testing.T) {
 	t.Chdir(t.TempDir())
 	server := fakezk.Start(t, fakezk.Options{TickTime: 250 * time.Millisecond})
-	t.Cleanup(func() { flagServers, loggedNodes = scenario.Servers{Number: 1}, 0 })
+	t.Cleanup(func() { flagServers, loggedNodes = scenario.Servers{}, 0 })
 	check.OK(t, flagServers.UnmarshalText([]byte(server.Listen(t))))
 	w := scenario.Workload{Name: "lock", Judge: scenario.Invariants()}
 	w.Play = func(p *scenario.Player, _ scenario.Script) {

@@ -49,8 +49,8 @@ func (i Inputs) Seeds() [][]byte {
 func (i Inputs) Scenario(data []byte) scenario.Scenario {
 	words, s := wordsOf(data), i.base.Scenario
 	s.Seed, s.Plan, s.Schedule = words[0], nil, sim.Schedule{}
-	s.Script = sharedScript(i.base, s.Seed)
-	p := i.space.times(s.Script.Goroutines)
+	s.Script = variedScript(i.base, s.Seed)
+	p := i.space.of(s)
 	if words[1]%2 == 1 {
 		s.Schedule.Kind = sim.Priorities
 		s.Schedule.Numbers = p.changes(rand.New(rand.NewPCG(words[1], 0)).IntN)

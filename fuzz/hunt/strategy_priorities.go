@@ -32,7 +32,7 @@ func (p *priorities) propose() (scenario.Scenario, bool) {
 	}
 	s := p.input.plain(plan...)
 	s.Seed = p.dice.Uint64()
-	s.Script = sharedScript(p.input.base, s.Seed)
+	s.Script = variedScript(p.input.base, s.Seed)
 	s.Schedule.Kind = sim.Priorities
 	s.Schedule.Numbers = p.space.changes(p.dice.IntN)
 	return s, true

@@ -21,10 +21,9 @@ func newRandomPlans(t strategyInput) strategy {
 
 func (r *randomPlans) propose() (scenario.Scenario, bool) {
 	r.n++
-	seed := mix.Hash(r.input.seed, r.n)
-	script := sharedScript(r.input.base, seed)
-	space := r.space.times(script.Goroutines)
-	s := r.input.plain(space.plan(rand.New(rand.NewPCG(seed, 0)).IntN)...)
-	s.Seed, s.Script = seed, script
+	s := r.input.plain()
+	s.Seed = mix.Hash(r.input.seed, r.n)
+	s.Script = variedScript(r.input.base, s.Seed)
+	s.Plan = r.space.of(s).plan(rand.New(rand.NewPCG(s.Seed, 0)).IntN)
 	return s, true
 }

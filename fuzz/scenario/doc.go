@@ -108,14 +108,15 @@
 //
 // # Several servers
 //
-// Script.Servers is the number of servers of the ensemble, 1 by default. With several servers, the
-// seed decides to which one a client connects. After a lost connection it connects to the next one.
-// Writes are applied by the leader. Another server applies them some milliseconds later, or up to
-// 0.64 s if the seed makes it slow, and until then its reads, watches and ephemeral nodes are old.
-// A server refuses a client that has seen a newer state than the server has. When the leader
-// restarts, or a majority is down, all connections end and another leader is elected. A leader that
-// stands still or is cut off for too long is deposed, and believes to lead for a while after: then
-// it answers reads and syncs with old data.
+// Script.Servers is the number of servers of the ensemble. If it is 0, there is one, and a hunt has
+// three in one scenario of eight. With several servers, the seed decides to which one a client
+// connects. After a lost connection it connects to the next one. Writes are applied by the leader.
+// Another server applies them some milliseconds later, or up to 0.64 s if the seed makes it slow,
+// and until then its reads, watches and ephemeral nodes are old. A server refuses a client that has
+// seen a newer state than the server has. When the leader restarts, or a majority is down, all
+// connections end and another leader is elected. A leader that stands still or is cut off for too
+// long is deposed, and believes to lead for a while after: then it answers reads and syncs with old
+// data.
 //
 // # A real server
 //

@@ -140,8 +140,8 @@ type Script struct {
 	// with one object, up to 8. More than one need Shared or Handles of the workload. 0 means 1,
 	// and permits a hunt to have more in some scenarios; see [Outcome.Shared].
 	Goroutines int
-	// Servers is the number of servers, up to 7; 0 means 1. With several of them followers answer
-	// reads from a tree that is somewhat old.
+	// Servers is the number of servers, up to 7. With several of them followers answer reads from a
+	// tree that is somewhat old. 0 means 1, and permits a hunt to have three in some scenarios.
 	Servers int
 	// Careless clients close the object while they use it, and go on with a new one. They call with
 	// contexts that are done already, also when they release. They try before they wait, if the
