@@ -83,8 +83,8 @@ func (d driver) Failover(*carry.Armed, time.Duration) { d.in.ensemble.settle() }
 
 func (d driver) Lag(_ int, _ *carry.Armed, until time.Duration) { d.in.wakeAt(until) }
 
-// Join drops what the engine sends: the connections of the server end anyway.
-func (d driver) Join(server int) { d.in.engine.Join(server, time.Now()) }
+// Down drops what the engine sends: the connections of the server end anyway.
+func (d driver) Down(server int) { d.in.engine.Down(server, time.Now()) }
 
 func (d driver) Isolate(server int, _ *carry.Armed, until time.Duration) {
 	d.in.absences.isolate(server, until)

@@ -101,11 +101,12 @@ func (d driver) Restart(server int, f *carry.Armed, _ time.Duration) {
 
 func (d driver) Failover(f *carry.Armed, _ time.Duration) { d.proxy.outages.failover(f.For) }
 
-// Pause, Crash, Lag, Join, Isolate and PauseServer do nothing: a World refuses these kinds of
-// faults.
+// Down does nothing: a server that goes down is killed.
+func (driver) Down(int) {}
+
+// Pause, Crash, Lag, Isolate and PauseServer do nothing: a World refuses these kinds of faults.
 func (driver) Pause(*carry.Conn, *carry.Message, *carry.Armed, time.Duration) {}
 func (driver) Crash(int64, *carry.Armed, time.Duration)                       {}
 func (driver) Lag(int, *carry.Armed, time.Duration)                           {}
-func (driver) Join(int)                                                       {}
 func (driver) Isolate(int, *carry.Armed, time.Duration)                       {}
 func (driver) PauseServer(int, *carry.Armed, time.Duration)                   {}

@@ -142,8 +142,8 @@ func (d *driver) Lag(server int, f *carry.Armed, _ time.Duration) {
 	d.record.Log("server", "%s lags for %s", serverName(server), f.For)
 }
 
-// Join drops what the engine sends: the connections of the server end anyway.
-func (d *driver) Join(server int) { d.engine.Join(server, d.agenda.Clock()) }
+// Down drops what the engine sends: the connections of the server end anyway.
+func (d *driver) Down(server int) { d.engine.Down(server, d.agenda.Clock()) }
 
 func (d *driver) Isolate(server int, f *carry.Armed, until time.Duration) {
 	d.replicas.isolate(server, f, until)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/trace"
@@ -128,6 +130,31 @@ func TestAClientThatMovesReadsNothingOld(t *testing.T) {
 		}
 	}
 	check.Equal(t, moved > 0, true, "a client moves to the server that lags")
+}
+
+// TestASessionEndsBeforeItsClientThinks, whose follower goes down right after an answer: the leader
+// has not heard of the last requests.
+func TestASessionEndsBeforeItsClientThinks(t *testing.T) {
+	const lastAnswer, timeout = 6700 * time.Millisecond, 10 * time.Second // at least
+	shown := false
+	for seed := range uint64(20) {
+		p := performIn(t, World{Seed: seed, Servers: 3}, `
+			restart 20s server=2 at=6860ms
+			crash client=b at=6859ms`,
+			func(s *stage) { s.Conn(); _ = s.Sleep(s.ctx, 20*time.Second) },
+			func(s *stage) {
+				s.create("/e", zk.FlagEphemeral)
+				for s.Now() < 8*time.Second {
+					_, _, _ = s.Conn().Exists("/e")
+					_ = s.Sleep(s.ctx, 100*time.Millisecond)
+				}
+			})
+		if !strings.Contains(p.Trace.String(), "b        connects to server 2 (connection 1)") {
+			continue
+		}
+		shown = shown || p.change(t, trace.NodeDeleted, "/e") < lastAnswer+timeout
+	}
+	check.Equal(t, shown, true, "a session ends early")
 }
 
 // TestALeaderIsBehindItsFollower in some run: the leader answers a read with less than a follower

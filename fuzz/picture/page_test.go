@@ -101,7 +101,7 @@ func pageShowsSeveralServers(t *testing.T, b *browser.Browser) {
 	b.OpenFile(pageOf(t, exhibit(t, "value-of-a-deposed-leader")))
 	b.Want("server 1 server 2 server 3", `lanes.filter((l) => l.server).map((l) => l.name).join(" ")`)
 	b.Want("true", `document.getElementById("meaning").textContent.length > 40`)
-	b.Click(`[...document.querySelectorAll("#summary a")].find((a) => a.textContent === "142")`)
+	b.Click(`document.querySelectorAll("#summary a")[2]`) // of the value's last change
 	servers := b.Eval(`document.querySelector("#panel .servers").innerText`)
 	for _, part := range []string{"server 1: leads no more, and does not know it", "the leader has",
 		"server 2: leads"} {
@@ -112,7 +112,7 @@ func pageShowsSeveralServers(t *testing.T, b *browser.Browser) {
 	b.Want("true", `document.querySelectorAll("#diagram .trouble").length > 0 &&
 		document.querySelectorAll("#diagram .leads").length > 0`)
 	b.Shoot("picture-servers")
-	b.Eval(`select(38)`)
+	b.Eval(`select(40)`)
 	panel := b.Eval(`document.getElementById("panel").innerText`)
 	for _, part := range []string{"connection 1 of a, server 1", `"b1"`} {
 		if !strings.Contains(panel, part) {

@@ -62,8 +62,9 @@ type Driver interface {
 	Failover(f *Armed, until time.Duration)
 	// Lag: the server applies no change until a time.
 	Lag(server int, f *Armed, until time.Duration)
-	// Join: the server is no more apart. Its connections end next.
-	Join(server int)
+	// Down: the server goes down. It forgets what it has not told the leader, and is no more apart.
+	// Its connections end next.
+	Down(server int)
 	// Isolate: the server does not reach the others until a time.
 	Isolate(server int, f *Armed, until time.Duration)
 	// PauseServer: the server stands still until a time.

@@ -183,7 +183,7 @@ func (r *recorder) Crash(_ int64, _ *Armed, t time.Duration) { r.add("crash", ni
 func (r *recorder) Restart(_ int, _ *Armed, t time.Duration) { r.add("restart", nil, at(t)) }
 func (r *recorder) Failover(_ *Armed, t time.Duration)       { r.add("failover", nil, at(t)) }
 func (r *recorder) Lag(_ int, _ *Armed, t time.Duration)     { r.add("lag", nil, at(t)) }
-func (r *recorder) Join(int)                                 { r.add("join", nil) }
+func (r *recorder) Down(int)                                 { r.add("down", nil) }
 func (r *recorder) Isolate(_ int, _ *Armed, t time.Duration) { r.add("isolate", nil, at(t)) }
 func (r *recorder) PauseServer(_ int, _ *Armed, t time.Duration) {
 	r.add("pause-server", nil, at(t))

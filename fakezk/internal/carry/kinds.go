@@ -411,7 +411,7 @@ func restart(s *strike) {
 	if conns := s.conns(); len(conns) > 0 && (s.conn != nil || s.client != 0) {
 		server = conns[0].Server
 	}
-	s.add(s.net.rejoin(server)...)
+	s.add(s.net.goDown(server)...)
 	ends := s.net.endAll(server, s.until())
 	f, backAt := s.fault, s.net.backAt[server]
 	s.add(act(func(d Driver) { d.Restart(server, f, backAt) }))

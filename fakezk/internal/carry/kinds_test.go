@@ -66,10 +66,10 @@ var kindTests = []struct{ line, want string }{
 	{"late-reap 3s request=1", "struck 1 taken, expire 1 late 3s"},
 	{"late-reap 3s at=1s", "expire of client 0 late 3s, struck"},
 	{"restart 3s request=1",
-		"struck 1 taken, restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, " +
+		"struck 1 taken, down, restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, " +
 			"send 3 reset"},
 	{"restart 3s at=1s",
-		"restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, " +
+		"down, restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, " +
 			"struck"},
 	{"crash request=1", "struck 1 taken, sever 1, sever 2, crash at 1s"},
 	{"crash at=1s", "sever 1, sever 2, sever 3, crash at 1s"},
@@ -84,10 +84,10 @@ var kindTests = []struct{ line, want string }{
 	{"isolate 3s at=1s", "isolate at 4s, struck"},
 	{"pause-server 3s request=1", "struck 1, pause-server at 4s, later 1 at 4s"},
 	{"pause-server 3s at=1s", "pause-server at 4s, struck"},
-	{"failover-lose 3s request=1", "struck 1 taken, failover at 4s"},
-	{"failover-lose 3s at=1s", "failover at 4s, struck"},
+	{"failover-lose 3s request=1", "struck 1 taken, down, failover at 4s"},
+	{"failover-lose 3s at=1s", "down, failover at 4s, struck"},
 	{"failover-keep 3s request=1",
-		"struck 1, apply 1 damaged / failover at 4s, sever 1, send 1 reset"},
+		"struck 1, apply 1 damaged / down, failover at 4s, sever 1, send 1 reset"},
 }
 
 func TestWhatEachKindDoes(t *testing.T) {
@@ -128,7 +128,7 @@ func TestAFaultOfOneServer(t *testing.T) {
 		"lag 3s server=2 at=1s":          "lag at 4s, struck",
 		"isolate 3s server=2 at=1s":      "isolate at 4s, struck",
 		"pause-server 3s server=2 at=1s": "pause-server at 4s, struck",
-		"restart 3s server=2 at=1s":      "restart at 4s, sever 2, send 2 reset, struck",
+		"restart 3s server=2 at=1s":      "down, restart at 4s, sever 2, send 2 reset, struck",
 	} {
 		n := newTestNetwork(t, line)
 		n.a2.Server = 1
@@ -246,13 +246,13 @@ func TestAFaultMissesWithoutATarget(t *testing.T) {
 // TestAFailoverEndsConnections to the leader, or to all servers if nobody knows who leads.
 func TestAFailoverEndsConnections(t *testing.T) {
 	marks.Expect(t, "leader unknown")
-	ends := "sever 1, send 1 reset, sever 3, send 3 reset, "
+	ends := "down, sever 1, send 1 reset, sever 3, send 3 reset, "
 	for _, test := range []struct {
 		leader func() int
 		want   string
 	}{
-		{func() int { return 1 }, "sever 2, send 2 reset, failover at 4s, struck"},
-		{nil, ends + "sever 2, send 2 reset, failover at 4s, struck"},
+		{func() int { return 1 }, "down, sever 2, send 2 reset, failover at 4s, struck"},
+		{nil, ends + "down, sever 2, send 2 reset, down, failover at 4s, struck"},
 	} {
 		n := newTestNetwork(t, "failover-lose 3s at=1s")
 		n.a2.Server = 1

@@ -74,7 +74,7 @@ func TestServersHaveNumbers(t *testing.T) {
 	n := newTestNetwork(t, "restart 3s client=b request=1")
 	n.a2.Server, n.b.Server = 1, 1
 	n.want("a restart", ask(n.b, second),
-		"struck 3 taken, restart at 4s, sever 2, send 2 reset, sever 3, send 3 reset")
+		"struck 3 taken, down, restart at 4s, sever 2, send 2 reset, sever 3, send 3 reset")
 	if n.IsDown(0, second) || !n.IsDown(1, second) || n.IsDown(1, 4*second) {
 		t.Error("which server is down")
 	}
@@ -90,7 +90,7 @@ func TestRestartReachesABlackHole(t *testing.T) {
 	n.a2.state = Blackholed
 	n.b.Freeze()
 	n.want("a restart", n.strikeDue(),
-		"restart at 4s, sever 1, forget 1, sever 2, send 2 reset, struck")
+		"down, restart at 4s, sever 1, forget 1, sever 2, send 2 reset, struck")
 }
 
 func TestWhenThereIsSomethingToDo(t *testing.T) {

@@ -56,7 +56,7 @@ func (n *Servers) IsDown(server int, now time.Duration) bool { return now < n.ba
 // already may stay so for longer, and one that is cut off stays so until it reaches the others. One
 // that stands still does so no more, and one that is apart is with the others when it is back.
 func (n *Network) TakeDown(server int, until time.Duration) []Action {
-	return append(n.rejoin(server), n.endAll(server, until)...)
+	return append(n.goDown(server), n.endAll(server, until)...)
 }
 
 // TakeDownOthers takes those servers down that are not apart.
@@ -69,14 +69,11 @@ func (n *Network) TakeDownOthers(until time.Duration) (actions []Action) {
 	return actions
 }
 
-// rejoin ends that a server is apart, if it is.
-func (n *Servers) rejoin(server int) []Action {
-	if !n.apart[server] {
-		return nil
-	}
+// goDown ends that a server is apart, if it is, and lets it forget its requests.
+func (n *Servers) goDown(server int) []Action {
 	delete(n.apart, server)
 	delete(n.believes, server)
-	return []Action{act(func(d Driver) { d.Join(server) })}
+	return []Action{act(func(d Driver) { d.Down(server) })}
 }
 
 // endAll ends the connections of a server that goes down.

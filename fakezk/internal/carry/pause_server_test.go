@@ -72,7 +72,7 @@ func TestWhenAServerIsLeftBehind(t *testing.T) {
 	check.Equal(t, n.GoOn(0, 14*second), false, "it goes on too early")
 	check.Equal(t, n.GoOn(0, 15*second), true, "it goes on")
 	check.Equal(t, n.AwayUntil(0, 16*second), 17*second, "away, as it believes to lead")
-	n.want("down", n.TakeDown(0, 16*second)[:1], "join")
+	n.want("down", n.TakeDown(0, 16*second)[:1], "down")
 	check.Equal(t, n.BelievesUntil(0), time.Duration(0), "believes when it is down")
 	n.backAt[1] = 30 * second
 	n.pauseFor(1, 20*second, 25*second)

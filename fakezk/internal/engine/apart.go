@@ -24,6 +24,7 @@ func (e *Engine) Leave(server int) {
 		e.begin(e.last)
 		e.catchUp(r) // it has decided that these are committed
 	}
+	clear(r.touched)
 	r.known = make(map[int64]*session, len(e.sessions.byID))
 	for id, s := range e.sessions.byID {
 		known := *s
@@ -40,11 +41,16 @@ func (e *Engine) Leave(server int) {
 	}
 }
 
-// Join lets a server that has left be with the others again: its connections are closed, and it
-// applies all that it lacks.
-func (e *Engine) Join(server int, now time.Time) Reaction {
+// Down says that a server goes down. It forgets the requests of which the leader has not heard. If
+// it has left the others it is with them again: its connections are closed, and it applies all that
+// it lacks.
+func (e *Engine) Down(server int, now time.Time) Reaction {
 	e.begin(now.UnixMilli())
 	r := e.ensemble.servers[server]
+	clear(r.touched)
+	if !r.isApart() {
+		return e.reaction()
+	}
 	for _, id := range slices.Sorted(maps.Keys(e.conns.open)) {
 		if c := e.conns.open[id]; c.at == r {
 			c.hangUp()
@@ -62,18 +68,6 @@ func (x *exchange) leader() *state.Store {
 		panic(fmt.Sprintf("engine: %s at a server that is apart", x.r.Header.Op))
 	}
 	return x.e.ensemble.decided
-}
-
-// touch restarts the expiry timer of the session, if the server that keeps it hears of the request.
-// It reports false if the server drops the request, without a reply.
-func (x *exchange) touch() bool {
-	switch at := x.c.at; {
-	case at.isApart():
-		return x.touchApart()
-	case x.e.ensemble.reachesLeader(at):
-		x.e.sessions.touch(x.c.session, x.now)
-	}
-	return true
 }
 
 // session is the session with an id as the connection's server knows it, nil if there is none.

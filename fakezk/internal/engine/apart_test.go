@@ -26,7 +26,7 @@ func TestALeaderThatIsApart(t *testing.T) {
 	check.Equal(t, b.ask(old, exists("/n")).Err, proto.NoNode, "the old leader says")
 	back := b.connectTo(0, session, 20*time.Second)
 	check.Equal(t, b.e.SessionOf(back), session, "the session of the client that came back")
-	b.take(b.e.Join(0, b.now))
+	b.take(b.e.Down(0, b.now))
 	b.wantOutputs("3:closed@0") // the first is over since the client came back
 	back = b.connectTo(0, session, 20*time.Second)
 	b.must(back, exists("/n"), create("/m", 0))
@@ -44,7 +44,7 @@ func TestTheOthersHearNothingOfAServerApart(t *testing.T) {
 		b.must(old, exists("/"))
 	}
 	check.Equal(t, len(b.e.Sessions()), 0, "sessions")
-	b.take(b.e.Join(0, b.now))
+	b.take(b.e.Down(0, b.now))
 	check.Equal(t, b.returns(session), false, "the client gets its session back")
 }
 

@@ -21,7 +21,7 @@
 // handshake, too, but for that of a known session at the leader. The client has then seen what it
 // did, and everything before.
 //
-// The others may go on without a server (Leave), the leader too. Until it joins them again (Join)
+// The others may go on without a server (Leave), the leader too. Until it goes down (Down)
 // it answers reads, syncs and clients that come back from its own tree and the sessions that it
 // knows.
 //
@@ -143,23 +143,31 @@ func (e *Engine) NextDeadline() time.Time {
 	if e.ensemble.hasWatchesLeft() {
 		return time.UnixMilli(e.last)
 	}
-	next := min(e.sessions.expiries.first, e.conns.sessionless.first, e.reaper.next(e.Store()))
+	next := min(e.sessions.expiries.first, e.pingAt, e.conns.sessionless.first,
+		e.reaper.next(e.Store()))
 	if next == never {
 		return time.Time{}
 	}
 	return time.UnixMilli(next)
 }
 
-// Tick ends expired sessions, closes connections without a handshake and deletes
-// containers and TTL nodes. Sessions of one tick end in order of id. (On a real server
-// the order depends on the addresses of its objects.)
+// Tick lets the leader hear of the sessions at followers, ends expired sessions, closes connections
+// without a handshake and deletes containers and TTL nodes. Sessions of one tick end in order of
+// id. (On a real server the order depends on the addresses of its objects.)
 func (e *Engine) Tick(now time.Time) Reaction {
 	ms := now.UnixMilli()
 	e.begin(ms)
+	stoodStill := e.isLate(ms)
+	if !stoodStill {
+		e.ping(ms)
+	}
 	for ids := e.sessions.expiries.due(ms); len(ids) > 0; ids = e.sessions.expiries.due(ms) {
 		for _, id := range ids {
 			e.endSession(e.sessions.byID[id], ms)
 		}
+	}
+	if stoodStill {
+		e.ping(ms)
 	}
 	e.conns.hangUpSessionless(ms)
 	for path := range e.reaper.due(ms, e.ensemble.leaderTime(ms), e.Store()) {
@@ -230,6 +238,10 @@ func (e *Engine) Restart(now time.Time) Reaction {
 	e.begin(ms)
 	e.conns.hangUpAll()
 	e.sessions.restart(ms)
+	e.pingAt = never
+	for _, r := range e.servers {
+		clear(r.touched)
+	}
 	e.reaper = newReaper(e.cfg.ContainerCheckInterval, ms)
 	return e.reaction()
 }

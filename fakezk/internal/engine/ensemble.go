@@ -16,10 +16,12 @@ type ensemble struct {
 	silent  func(server int) bool  // see Config.Silent
 	conns   *connections
 	journal journal
+	pingAt  int64 // ms, when the leader next hears of touched sessions, or never
 }
 
 func newEnsemble(cfg Config, conns *connections) ensemble {
-	s := ensemble{skew: cfg.Skew, silent: cfg.Silent, conns: conns}
+	s := ensemble{skew: cfg.Skew, silent: cfg.Silent, conns: conns,
+		pingAt: never}
 	for range max(1, cfg.Servers) {
 		s.servers = append(s.servers, newReplica(cfg))
 	}
@@ -126,11 +128,13 @@ type replica struct {
 	order     func(*state.Store, string, int32, []string) // see Config.OrderChildren
 	unapplied []state.Txn                                 // decided by the leader, not yet here
 	known     map[int64]*session                          // while it is apart; see Engine.Leave
+	touched   map[int64]bool                              // sessions, as the leader does not know
 }
 
 func newReplica(cfg Config) *replica {
 	return &replica{
 		store: state.New(cfg.state()), watches: newWatches(), order: cfg.OrderChildren,
+		touched: map[int64]bool{},
 	}
 }
 

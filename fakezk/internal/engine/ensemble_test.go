@@ -77,7 +77,6 @@ func TestAServerThatIsBehindRefusesAClient(t *testing.T) {
 // TestFollowersCloseTheConnectionOfADeadSession when they apply its end; so long reads go on.
 func TestFollowersCloseTheConnectionOfADeadSession(t *testing.T) {
 	marks.Expect(t, "follower ends a connection")
-	marks.Expect(t, "request of an ended session")
 	b := ensembleBench(t)
 	c := b.connectTo(1, 0, 5*time.Second)
 	b.must(c, create("/e", proto.FlagEphemeral), exists("/e"))
@@ -89,6 +88,63 @@ func TestFollowersCloseTheConnectionOfADeadSession(t *testing.T) {
 	check.Equal(t, b.ask(c, remove("/missing")).Err, proto.SessionExpired,
 		"a write of a dead session")
 	b.wantOutputs("1:NodeDeleted /e@60000 1:closed@60000")
+}
+
+// TestTheLeaderForgetsADeadSession, though it has not closed an old connection of it yet.
+func TestTheLeaderForgetsADeadSession(t *testing.T) {
+	marks.Expect(t, "request of an ended session")
+	b := ensembleBench(t)
+	old := b.connectTo(0, 0, 5*time.Second)
+	session := b.e.SessionOf(old)
+	b.connectTo(1, session, 5*time.Second)
+	b.take(must(b.e.Expire(session, b.now)))
+	b.must(old, exists("/"))
+	check.Equal(t, len(b.e.Sessions()), 0, "sessions")
+	b.followAll()
+	b.wantOutputs("1:closed@0 2:closed@0")
+}
+
+// TestTheLeaderHearsOfRequestsWithItsPings, each half tick. What a follower has not told it is lost
+// when the follower goes down: the session ends before its client thinks.
+func TestTheLeaderHearsOfRequestsWithItsPings(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		down time.Duration // when the follower goes down
+		want int64         // when the session ends, in ms
+	}{
+		{"the follower lives", 0, 10_000},
+		{"it dies before the ping", 4700 * time.Millisecond, 6_000},
+		{"it dies after the ping", 5100 * time.Millisecond, 10_000},
+	} {
+		b := ensembleBench(t)
+		c := b.connectTo(1, 0, 5*time.Second)
+		b.wait(4600 * time.Millisecond)
+		b.must(c, ping) // the client relies on its session for five seconds
+		if test.down > 0 {
+			b.wait(test.down - b.now.Sub(start))
+			b.take(b.e.Down(1, b.now))
+		}
+		b.wait(time.Minute)
+		changes := b.e.ensemble.servers[2].unapplied
+		check.Equal(t, changes[len(changes)-1].Time-start.UnixMilli(), test.want, "%s", test.name)
+	}
+}
+
+// TestAFollowerThatIsSilentTellsLater.
+func TestAFollowerThatIsSilentTellsLater(t *testing.T) {
+	silent := true
+	b := newBench(t, func(c *Config) {
+		c.Servers, c.Silent = 3, func(server int) bool { return silent && server == 1 }
+	})
+	c := b.connectTo(1, 0, 5*time.Second)
+	b.must(c, ping)
+	b.wait(4600 * time.Millisecond)
+	check.Equal(t, b.e.Sessions()[0].ExpiresAt.Sub(start), 10*time.Second, "the end to come")
+	silent = false
+	b.wait(4 * time.Second)
+	check.Equal(t, len(b.e.Sessions()), 1, "sessions")
+	b.wait(3 * time.Second)
+	check.Equal(t, len(b.e.Sessions()), 0, "sessions at the end")
 }
 
 func must(r Reaction, ok bool) Reaction {

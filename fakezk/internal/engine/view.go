@@ -42,7 +42,8 @@ type SessionView struct {
 	Conn ConnID
 	// Server is the number of the server of this connection, -1 without one.
 	Server int
-	// ExpiresAt is the end of the tick in which it expires without further requests.
+	// ExpiresAt is the end of the tick in which it expires without further requests, if no
+	// follower goes down before the leader has heard of the last one.
 	ExpiresAt time.Time
 	// Ended says that the session is refused, although its ephemerals still exist.
 	Ended bool
@@ -55,7 +56,7 @@ func (e *Engine) Sessions() []SessionView {
 		views = append(views, SessionView{
 			ID: s.id, Timeout: msDuration(s.timeoutMs), Conn: s.conn.connID(),
 			Server:    e.ensemble.serverOf(s.conn),
-			ExpiresAt: time.UnixMilli(s.expiresAt), Ended: s.ended,
+			ExpiresAt: time.UnixMilli(e.expiresAt(s)), Ended: s.ended,
 		})
 	}
 	return views
