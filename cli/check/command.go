@@ -16,8 +16,8 @@ import (
 
 // A Command is zksim check with its flags.
 type Command struct {
-	Kind string `arg:"" help:"Kind of object: lock, queue, register, and most others of list."`
-	File string `arg:"" help:"History, as package record writes it."`
+	Kind  string   `arg:"" help:"Kind of object: lock, queue, register, and most others of list."`
+	Files []string `arg:"" name:"file" help:"History, as package record writes it; of several processes a file each."`
 
 	Format    string        `help:"Format of the file: zksim, jepsen (EDN), porcupine (JSON), or auto." enum:"auto,zksim,jepsen,porcupine" default:"auto" placeholder:"NAME"`
 	Key       string        `help:"The object to judge, in a history of jepsen or porcupine with many keys." placeholder:"K"`
@@ -50,22 +50,14 @@ func (c *Command) Run(env *command.Env) error {
 	if c.ServerLog != "" && c.Path == "" {
 		return pathMissing(k, "--server-log")
 	}
-	file, err := c.load()
+	h, err := c.read(k)
 	if err != nil {
 		return err
 	}
-	if err := c.fits(k, file.History); err != nil {
-		return fmt.Errorf("%s: %w", c.File, err)
-	}
-	file, notes, err := c.withServer(file)
+	r, err := c.judgeAll(k, h)
 	if err != nil {
 		return err
 	}
-	r, err := c.judge(k, file)
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.File, err)
-	}
-	r.notes = append(r.notes, notes...)
 	if c.HTML != "" {
 		if err := picture.Save(c.HTML, r.Outcome, c.repeat(env)); err != nil {
 			return fmt.Errorf("--html: %w", err)
@@ -84,9 +76,12 @@ func (c *Command) Run(env *command.Env) error {
 	return nil
 }
 
+// name is that of the history: the names of its files.
+func (c *Command) name() string { return strings.Join(c.Files, ", ") }
+
 // repeat is the command that judges the file again.
 func (c *Command) repeat(env *command.Env) string {
-	words := []string{env.Name, "check", c.Kind, c.File}
+	words := append([]string{env.Name, "check", c.Kind}, c.Files...)
 	for _, f := range []struct {
 		name, value string
 		given       bool
@@ -151,7 +146,7 @@ func (c *Command) judge(k kind, file record.File) (r checked, err error) {
 	}()
 	claims := k.claims(c)
 	report := linearizability.Judge(file.History, nil, claims)
-	r.Outcome = scenario.Recorded(k.name, c.File, file.History, report)
+	r.Outcome = scenario.Recorded(k.name, c.name(), file.History, report)
 	r.unjudged = linearizability.Unjudged(file.History, nil, claims)
 	r.unjudged = append(r.unjudged, r.takeUndecidedEnd()...)
 	if _, judged := report.Verdict(linearizability.Fencing); !judged && k.fences &&
@@ -216,7 +211,7 @@ func (c *Command) report(env *command.Env, r checked) {
 	for _, n := range r.notes {
 		env.Printf("%s\n", n)
 	}
-	env.Printf("\n%s: %s\n", c.File, r.verdict())
+	env.Printf("\n%s: %s\n", c.name(), r.verdict())
 }
 
 // Report is a history with its verdicts, for programs.
@@ -237,7 +232,7 @@ type Report struct {
 
 func (c *Command) forPrograms(env *command.Env, r checked) Report {
 	return Report{
-		File: c.File, Kind: c.Kind, Clients: r.Clients(), Calls: len(r.History.Ops),
+		File: c.name(), Kind: c.Kind, Clients: r.Clients(), Calls: len(r.History.Ops),
 		Status: r.Status().String(), Property: r.Property(), Summary: r.Summary(),
 		Verdicts: show.VerdictsOf(r.Verdicts()), Unjudged: show.VerdictsOf(r.unjudged),
 		Notes: append([]string{}, r.notes...), Story: r.Story(), Repeat: c.repeat(env),

@@ -25,22 +25,26 @@ const (
 // mostSteps is the limit of the search for an order of the calls of a register, some ten seconds.
 const mostSteps = 5_000_000
 
-// load reads the history in its format.
-func (c *Command) load() (record.File, error) {
+// load reads a history in its format.
+func (c *Command) load(name string) (record.File, error) {
 	format := c.Format
 	if format == formatAuto {
 		var err error
-		if format, err = formatOf(c.File); err != nil {
+		if format, err = formatOf(name); err != nil {
 			return record.File{}, err
 		}
+	}
+	if format != formatOwn && len(c.Files) > 1 {
+		return record.File{}, fmt.Errorf("%s: a history of %s has all processes in one file", name,
+			format)
 	}
 	if format == formatOwn {
 		if c.Key != "" {
 			return record.File{}, errors.New("--key: a history of zksim has one object")
 		}
-		return record.Load(c.File)
+		return record.Load(name)
 	}
-	f, err := os.Open(c.File)
+	f, err := os.Open(name)
 	if err != nil {
 		return record.File{}, err
 	}
@@ -51,7 +55,7 @@ func (c *Command) load() (record.File, error) {
 	}
 	h, err := read(f, c.Kind, c.Key)
 	if err != nil {
-		return record.File{}, fmt.Errorf("%s: %w", c.File, err)
+		return record.File{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return record.File{History: h, Complete: true}, nil
 }

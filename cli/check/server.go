@@ -20,21 +20,17 @@ var changeKinds = map[trace.ChangeKind]linearizability.ServerEventKind{
 	trace.SessionEnded:   linearizability.SessionEnded,
 }
 
-// withServer adds the changes in the log of the server, and returns notes about them.
-func (c *Command) withServer(file record.File) (record.File, []string, error) {
+// changes are the changes of the object in the log of the server, nil without one.
+func (c *Command) changes(h linearizability.History) ([]record.Change, error) {
 	if c.ServerLog == "" {
-		return file, nil, nil
-	}
-	if file.Began.IsZero() {
-		return file, nil, fmt.Errorf("--server-log: the history does not say when it began: " +
-			"only a history of zksim does")
+		return nil, nil
 	}
 	log, err := realworld.LogChanges(c.ServerLog)
 	if err != nil {
-		return file, nil, fmt.Errorf("--server-log: %w", err)
+		return nil, fmt.Errorf("--server-log: %w", err)
 	}
 	if len(log) == 0 {
-		return file, nil, fmt.Errorf("--server-log: %s has no transaction log (version-2/log.*)", c.ServerLog)
+		return nil, fmt.Errorf("--server-log: %s has no transaction log (version-2/log.*)", c.ServerLog)
 	}
 	var paths []string
 	for _, l := range log {
@@ -42,10 +38,19 @@ func (c *Command) withServer(file record.File) (record.File, []string, error) {
 			paths = append(paths, l.Path)
 		}
 	}
-	if err := c.checkPaths(paths, file.History); err != nil {
-		return file, nil, err
+	return c.ofObject(log, h), c.checkPaths(paths, h)
+}
+
+// withServer adds the changes of the log of the server, and returns notes about them.
+func (c *Command) withServer(file record.File, changes []record.Change) (
+	record.File, []string, error) {
+	if c.ServerLog == "" {
+		return file, nil, nil
 	}
-	changes := c.ofObject(log, file.History)
+	if file.Began.IsZero() {
+		return file, nil, fmt.Errorf("--server-log: the history does not say when it began: " +
+			"only a history of zksim does")
+	}
 	file, offset, err := file.WithServer(changes)
 	if err != nil {
 		return file, nil, fmt.Errorf("--server-log: %w", err)

@@ -18,8 +18,8 @@
 // Package ops has the calls of each kind of object, with their inputs and outputs. A call that
 // returned an error is Failed if it has certainly had no effect, and Unknown otherwise. A release
 // that fails because its client held nothing any more is NotHeld: Failed would say that the client
-// still holds. One Recorder records one object. All clients of the object have to be recorded, in
-// one process: a file has one clock.
+// still holds. One Recorder records one object. All clients of the object have to be recorded. A
+// file has one clock; [Align] and [Merge] unite the files of several processes.
 //
 // A history is read and judged by
 //

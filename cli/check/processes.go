@@ -1,0 +1,197 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/record"
+)
+
+// histories are those of one object, of a process each, with the changes in the server's log.
+type histories struct {
+	files   []record.File
+	changes []record.Change
+	clocks  []record.Clock // nil of one process
+}
+
+// read reads the files and the log, and finds how far the clocks differ.
+func (c *Command) read(k kind) (h histories, err error) {
+	none := make([]time.Duration, len(c.Files))
+	for _, name := range c.Files {
+		file, err := c.load(name)
+		if err != nil {
+			return h, err
+		}
+		if len(file.History.Ops) > 0 || len(c.Files) == 1 {
+			if err := c.fits(k, file.History); err != nil {
+				return h, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		h.files = append(h.files, file)
+	}
+	one := h.files[0].History
+	if len(h.files) > 1 {
+		merged, err := record.Merge(h.files, c.Files, none)
+		if err != nil {
+			return h, err
+		}
+		if one = merged.History; len(one.Ops) == 0 {
+			return h, errors.New("there is no call to judge")
+		}
+	}
+	if h.changes, err = c.changes(one); err != nil || len(h.files) == 1 {
+		return h, err
+	}
+	h.clocks, err = record.Align(h.files, h.changes)
+	return h, err
+}
+
+// judgeAll judges the history of all processes. With several processes it begins with the likely
+// clocks. If the tokens allow other ones that explain the calls, nothing is violated: as with a
+// call of unknown outcome, one explanation is enough. Clocks of which the tokens say nothing are no
+// explanation; then a violation that other clocks do not show is undecided.
+func (c *Command) judgeAll(k kind, h histories) (checked, error) {
+	if h.clocks == nil {
+		return c.judgeWith(k, h, nil)
+	}
+	likely := likelyOf(h.clocks)
+	r, err := c.judgeWith(k, h, likely)
+	if err != nil {
+		return r, err
+	}
+	shown := likely
+	if r.Status() == linearizability.Violated {
+		for _, add := range others(h.clocks) {
+			other, err := c.judgeWith(k, h, add)
+			if err != nil {
+				continue // the tokens do not allow these clocks together
+			}
+			if other.Status() != linearizability.Violated && moves(h.clocks, add) {
+				r, shown = other, add
+				break
+			}
+			r.doubt(other)
+		}
+	}
+	r.notes = append(c.clockNotes(h, shown), r.notes...)
+	return r, nil
+}
+
+func likelyOf(clocks []record.Clock) (add []time.Duration) {
+	for _, clock := range clocks {
+		add = append(add, clock.Likely)
+	}
+	return add
+}
+
+// moves reports whether only clocks with bounds are other ones than the likely.
+func moves(clocks []record.Clock, add []time.Duration) bool {
+	for i, clock := range clocks {
+		if !clock.Bounded() && add[i] != clock.Likely {
+			return false
+		}
+	}
+	return true
+}
+
+// judgeWith judges the history with times added to the files; nil for a single file.
+func (c *Command) judgeWith(k kind, h histories, add []time.Duration) (checked, error) {
+	file := h.files[0]
+	var err error
+	if add != nil {
+		if file, err = record.Merge(h.files, c.Files, add); err != nil {
+			return checked{}, err
+		}
+	}
+	file, notes, err := c.withServer(file, h.changes)
+	if err != nil {
+		return checked{}, err
+	}
+	r, err := c.judge(k, file)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", c.name(), err)
+	}
+	if add != nil && len(notes) == 0 {
+		notes = []string{"A step counts the events of all files: it is no line of one."}
+	}
+	r.notes = append(r.notes, notes...)
+	return r, nil
+}
+
+// doubt makes violations unknown that other clocks do not show.
+func (r *checked) doubt(other checked) {
+	for i, v := range r.Report.Verdicts {
+		w, judged := other.Report.Verdict(v.Property)
+		if v.Status == linearizability.Violated && judged && w.Status != linearizability.Violated {
+			r.Report.Verdicts[i].Status = linearizability.Unknown
+			r.Report.Verdicts[i].Summary = "only with some clocks that the tokens allow: " + v.Summary
+		}
+	}
+}
+
+// bounds are the bounds of a clock that are tried. Where the tokens give none, the clocks differ by
+// less than a second, as those do that a time service keeps.
+func bounds(c record.Clock) (least, most time.Duration) {
+	return max(c.Least, c.Likely-time.Second), min(c.Most, c.Likely+time.Second)
+}
+
+// mostClocks limits the differences of clocks that are tried.
+const mostClocks = 100
+
+// others lists what is added to the files beside the likely: values between the bounds of each, in
+// all combinations if there are few files, else one file after the other.
+func others(clocks []record.Clock) [][]time.Duration {
+	var free []int // the files with another clock than that with which they are compared
+	for i, clock := range clocks {
+		if clock.Least < clock.Most {
+			free = append(free, i)
+		}
+	}
+	perFile := mostClocks
+	for perFile > 2 && math.Pow(float64(perFile), float64(len(free))) > mostClocks {
+		perFile--
+	}
+	single := perFile < 4
+	if single {
+		perFile = max(2, mostClocks/max(1, len(free)))
+	}
+	list := [][]time.Duration{likelyOf(clocks)}
+	for _, i := range free {
+		grown := list
+		if single {
+			grown = list[:1]
+		}
+		least, most := bounds(clocks[i])
+		for _, add := range slices.Clone(grown) {
+			for n := range perFile {
+				next := slices.Clone(add)
+				next[i] = least + (most-least)*time.Duration(n)/time.Duration(perFile-1)
+				list = append(list, next)
+			}
+		}
+	}
+	return list[1:]
+}
+
+// clockNotes says how the clocks of the files were aligned.
+func (c *Command) clockNotes(h histories, add []time.Duration) (notes []string) {
+	for i, clock := range h.clocks {
+		name := c.Files[i]
+		switch {
+		case clock.Least == clock.Most: // the others are compared with it
+		case !clock.Bounded():
+			notes = append(notes, fmt.Sprintf("%s: the tokens do not show how far its clock differs: "+
+				"%s were added to its times.", name, add[i].Round(time.Millisecond)))
+		default:
+			notes = append(notes, fmt.Sprintf("%s: by the tokens %s to %s are to be added to its times; "+
+				"%s were.", name, rounded(clock.Least), rounded(clock.Most), rounded(add[i])))
+		}
+	}
+	return notes
+}
+
+func rounded(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
