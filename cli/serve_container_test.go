@@ -25,6 +25,12 @@ func TestContainerfileServes(t *testing.T) {
 	run := regexp.MustCompile(`(?m)^#.* zksim (serve .*)$`).FindStringSubmatch(file)
 	check.OK(t, parses(run[1]))
 
+	// the health check, here and in the compose file
+	check.Contains(t, file, "/zksim dump 127.0.0.1:2181 --path /zookeeper\n")
+	check.OK(t, parses("dump 127.0.0.1:2181 --path /zookeeper"))
+	check.Contains(t, readPage(t, "../examples/compose/compose.yaml"),
+		`test: [CMD, /zksim, dump, "127.0.0.1:2181", --path, /zookeeper]`)
+
 	version := regexp.MustCompile(`(?m)^go (1\.\d+)`).FindStringSubmatch(readPage(t, "../go.mod"))
 	check.Contains(t, file, "/golang:"+version[1]+" AS build\n")
 }

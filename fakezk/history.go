@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,6 +58,9 @@ func cut(text string) string {
 	}
 	return strings.ToValidUTF8(text[:maxRecordText], "") + "..."
 }
+
+// dataOf is a copy of the data of a request, as far as a record keeps it.
+func dataOf(data []byte) []byte { return slices.Clone(data[:min(len(data), maxRecordText)]) }
 
 // addEvent adds an event in the words of the log.
 func (h *history) addEvent(message string, attrs []slog.Attr) {

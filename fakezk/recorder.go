@@ -74,7 +74,9 @@ func (r *recorder) request(l *link, req *engine.Request) {
 	case req.Body == nil:
 		r.malformed(l, req)
 	case r.history != nil && req.Header.Op != proto.OpPing:
+		sent, read := tracetext.Request(*req).ZnodeData() // one of them at most
 		r.history.add(view.Record{
+			Data: append(dataOf(sent), dataOf(read)...),
 			Kind: view.RequestRecord, Session: l.name, Op: req.Header.Op.String(),
 			Path: proto.PathOf(req.Body), Text: "-> " + tracetext.Request(*req).String(),
 		})

@@ -34,8 +34,8 @@ import (
 
 // here is a zksim serve in this process.
 type here struct {
-	addr, control string
-	stop          func() (status int, stderr string)
+	addr, control, token string // token is one that was drawn
+	stop                 func() (status int, stderr string)
 }
 
 // serveHere starts zksim serve with flags and waits until it listens. It is
@@ -67,6 +67,9 @@ func serveHere(t *testing.T, flags ...string) here {
 	for h.addr == "" && lines.Scan() {
 		if addr, ok := strings.CutPrefix(lines.Text(), "control on "); ok {
 			h.control = "http://" + addr
+		}
+		if token, ok := strings.CutPrefix(lines.Text(), "control token "); ok {
+			h.token = token
 		}
 		if addr, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
 			h.addr = addr

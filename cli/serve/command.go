@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -31,7 +32,7 @@ type Command struct {
 	Fault       []string `help:"A fault, in the form of a line of a plan; may be repeated." sep:"none" placeholder:"LINE"`
 
 	Control         string `help:"Address of the control endpoint, HTTP with a page at /ui; off unless given." placeholder:"HOST:PORT"`
-	ControlToken    string `help:"Token that requests to --control must have: Authorization: Bearer TOKEN. The variable keeps it off the list of processes." env:"ZKSIM_CONTROL_TOKEN" placeholder:"TOKEN"`
+	ControlToken    string `help:"Token that requests to --control must have: Authorization: Bearer TOKEN. The variable keeps it off the list of processes. With --control-anywhere one is drawn and printed, unless it is none." env:"ZKSIM_CONTROL_TOKEN" placeholder:"TOKEN"`
 	ControlAnywhere bool   `help:"Let --control be an address that other machines can reach."`
 
 	LogFormat string `help:"Form of the log on stderr: text or json." enum:"text,json" default:"text"`
@@ -185,18 +186,38 @@ func (c *Command) listen(env *command.Env, s *serving) error {
 	return nil
 }
 
-// openControl opens the port of the control endpoint and prints its address.
+// openControl opens the port of the control endpoint and prints its address, and a token that it
+// has drawn.
 func (c *Command) openControl(env *command.Env, s *serving) (err error) {
+	token, drawn := c.token()
 	if s.control, err = listenControl(c.Control,
-		&access{anywhere: c.ControlAnywhere, token: c.ControlToken}, s); err != nil {
+		&access{anywhere: c.ControlAnywhere, token: token}, s); err != nil {
 		return err
 	}
 	addr := s.control.addr()
 	env.Printf("control on %s\n", addr)
+	if drawn {
+		env.Printf("control token %s\n", token)
+	}
 	if !isLoopback(addr) {
 		s.log.Warn("other machines can control this server", "addr", addr.String())
 	}
 	return nil
+}
+
+// noToken is the value of --control-token that asks for none.
+const noToken = "none"
+
+// token is the token that requests must have, "" for none. One is drawn if other machines may reach
+// the endpoint, and nothing else was said.
+func (c *Command) token() (token string, drawn bool) {
+	switch {
+	case c.ControlToken == noToken:
+		return "", false
+	case c.ControlToken == "" && c.ControlAnywhere:
+		return rand.Text(), true
+	}
+	return c.ControlToken, false
 }
 
 // run serves until ctx is done or a listener fails, and then writes the dump. It ends clients and

@@ -275,3 +275,28 @@ func TestDumpTooLongToLoadIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestControlAnywhereAsksForAToken that it has drawn and printed, unless it is told not to.
+func TestControlAnywhereAsksForAToken(t *testing.T) {
+	t.Parallel()
+	h := serveHere(t, "--control-anywhere", "--log-level", "error")
+	status, _, err := send("GET", h.control+"/tree", "")
+	check.OK(t, err)
+	check.Equal(t, status, http.StatusUnauthorized)
+	req, err := http.NewRequest("GET", h.control+"/tree", nil)
+	check.OK(t, err)
+	req.Header.Set("Authorization", "Bearer "+h.token)
+	res, err := http.DefaultClient.Do(req)
+	check.OK(t, err)
+	check.OK(t, res.Body.Close())
+	check.Equal(t, res.StatusCode, http.StatusOK)
+	if len(h.token) < 20 {
+		t.Errorf("the token is %q", h.token)
+	}
+
+	for _, flags := range [][]string{{"--control-anywhere", "--control-token", "none"}, {}} {
+		h := serveHere(t, append(flags, "--log-level", "error")...)
+		check.Equal(t, h.token, "", "%q", flags)
+		h.call(t, "GET", "/tree", "", nil)
+	}
+}

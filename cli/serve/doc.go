@@ -19,7 +19,8 @@
 // --control HOST:PORT opens the control endpoint: HTTP with JSON, for this machine only unless
 // --control-anywhere is given. It accepts only requests with the Host localhost or an address such
 // as 127.0.0.1, so that no page in a browser can reach it by another name. With --control-token, or
-// the variable ZKSIM_CONTROL_TOKEN, a request must have the token.
+// the variable ZKSIM_CONTROL_TOKEN, a request must have the token. With --control-anywhere a token
+// is drawn and printed, unless one is given, or none.
 //
 //	GET    /                  the list of the requests
 //	GET    /ui                a live page, for a browser

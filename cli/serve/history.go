@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/tree"
 	"github.com/zksim/zksim/fakezk/view"
 )
 
@@ -19,13 +21,26 @@ type recordEntry struct {
 	Op      string `json:"op,omitempty"`
 	Path    string `json:"path,omitempty"`
 	Text    string `json:"text"`
+	Data    string `json:"data,omitempty" about:"of the znode, that a request writes or reads, at most 200 bytes; if it is not text, its length"`
 }
 
 func recordEntryOf(r view.Record) recordEntry {
 	return recordEntry{
 		Number: r.Number, Time: r.Time.UTC().Format(time.RFC3339Nano), Kind: string(r.Kind),
-		Session: r.Session, Op: r.Op, Path: r.Path, Text: r.Text,
+		Session: r.Session, Op: r.Op, Path: r.Path, Text: r.Text, Data: recordData(r.Data),
 	}
+}
+
+// recordData is data as it is shown.
+func recordData(data []byte) string {
+	const most = 200
+	switch {
+	case !tree.IsText(data):
+		return command.Plural(len(data), "byte")
+	case len(data) > most:
+		return strings.ToValidUTF8(string(data[:most]), "") + "..."
+	}
+	return string(data)
 }
 
 // recordKinds are the kinds of records.

@@ -47,6 +47,7 @@ func uiShowsAServer(t *testing.T, b *browser.Browser) {
 		shows("sessions", "S1"), shows("watches", "childrenstandardS1"),
 		shows("faults", "no faults"),
 		shows("history", "S1  -> create ephemeral /worker: ok"),
+		shows("history", `\"<b>one</b>\"`),
 	} {
 		b.Want("true", until(shown))
 	}
@@ -70,6 +71,11 @@ func uiShowsAServer(t *testing.T, b *browser.Browser) {
 	b.Click(`document.querySelector("#node button")`)
 	b.Want("true", until(shows("tree", "a b  hello")))
 	b.Shoot("ui")
+	b.Want("true", `[...document.querySelectorAll("#sessions tr")].every((tr) =>
+		[...tr.children].slice(0, 4).every((td) => td.getClientRects().length === 1 &&
+			td.scrollHeight < 30))`)
+	b.Want("true", `/^\d+\d\d:\d\d:\d\d\.\d{3}/.test(
+		document.querySelector("#history li").textContent)`)
 	b.Eval(`document.querySelector('[data-key="node /app"]').focus()`)
 	b.Press("ArrowDown")
 	b.Want("node /app/a b", `document.activeElement.dataset.key`)

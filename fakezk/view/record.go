@@ -21,6 +21,9 @@ type Record struct {
 	// Text is the record in words, cut if it has more than 2,000 bytes. A request begins with ->
 	// and ends with its result, a notification begins with <-.
 	Text string
+	// Data is the data of a znode that the request writes, even in vain, or that its answer has. It
+	// is nil without any, and it is cut like Text.
+	Data []byte
 }
 
 // String is the record in one line, as in: 7 S1 -> create /a: ok /a, zxid 5.
