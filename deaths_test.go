@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -75,6 +76,21 @@ func sharing() scenario.Workload {
 	})
 }
 
+// keeping is a lock that keeps the connection of each client, and those of the first run of the
+// process for ever.
+func keeping() scenario.Workload {
+	var mu sync.Mutex
+	conns := map[string]*zk.Conn{}
+	return object.Lock(func(env object.Env) object.Locker {
+		mu.Lock()
+		defer mu.Unlock()
+		if conns[env.Name] == nil {
+			conns[env.Name] = env.Conn
+		}
+		return recipes.NewLock(conns[env.Name], "/lock")
+	})
+}
+
 // child skips a test that is not played in a child.
 func child(t testing.TB) {
 	if os.Getenv(deathVariable) == "" {
@@ -85,6 +101,8 @@ func child(t testing.TB) {
 func TestDeath(t *testing.T) { child(t); fuzz.Test(t, dying()) }
 
 func TestSharedConnection(t *testing.T) { child(t); fuzz.Test(t, sharing()) }
+
+func TestKeptConnections(t *testing.T) { child(t); fuzz.Test(t, keeping()) }
 
 func FuzzDeath(f *testing.F) { child(f); fuzz.Fuzz(f, dying()) }
 
@@ -170,5 +188,27 @@ func TestAConnectionOfAnotherRunIsTold(t *testing.T) {
 		`the code keeps it in a variable of the package`
 	if !regexp.MustCompile(want).Match(text) {
 		t.Errorf("%s\nwant %s", text, want)
+	}
+}
+
+// TestProcessesKeepNothing: with a process for each scenario, code that keeps its connections in
+// variables is played like other code. A process that dies is told with its scenario.
+func TestProcessesKeepNothing(t *testing.T) {
+	t.Parallel()
+	binary, err := os.Executable()
+	check.OK(t, err)
+	for _, c := range []struct{ test, death, flag, want string }{
+		{"TestKeptConnections", "x", "-zksim.shard=1/9", `(?s)zksim: survived .*\nPASS`},
+		{"TestKeptConnections", "x", "-zksim.processes=false", "with -zksim.processes"},
+		{"TestDeath", "os.Exit", "-test.v", "the process of the run ended: exit status 3\n" +
+			`.*to see it again: go test .* -zksim.replay=testdata/zksim/TestDeath/crash-\w+.yaml`},
+	} {
+		cmd := exec.CommandContext(t.Context(), binary, "-test.run=^"+c.test+"$", "-test.short",
+			"-test.v", "-zksim.processes", "-zksim.runs=2", c.flag)
+		cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), deathVariable+"="+c.death)
+		text, _ := cmd.CombinedOutput()
+		if !regexp.MustCompile(c.want).Match(text) {
+			t.Errorf("%s: %s\nwant %s", c.test, text, c.want)
+		}
 	}
 }

@@ -74,6 +74,8 @@
 //	                    see docs/real.md. 0, the default: one or, in some scenarios, three
 //	-zksim.shard=I/N    the part of this process in the work of N; see docs/hunting.md
 //	-zksim.careless     clients close objects in use and pass contexts that are done
+//	-zksim.processes    each scenario is played in a process of its own, for code that keeps
+//	                    something in variables of its package; see docs/hunting.md
 //	-zksim.unsteady     a finding is not made small; 20 more runs count how often it shows
 //	-zksim.html=DIR     a picture of each violation, an HTML page; with -zksim.replay of that run
 //	-zksim.replay=FILE  that scenario only, with its whole trace if it is violated

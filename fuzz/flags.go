@@ -30,6 +30,9 @@ var (
 		"zksim: clients close objects in use, call with done contexts and try before they wait")
 	flagUnsteady = flag.Bool("zksim.unsteady", false,
 		"zksim: do not make a finding small, and count how many of 20 more runs show it")
+	flagProcesses = flag.Bool("zksim.processes", false,
+		"zksim: play each scenario in a process of its own, for code that keeps something in "+
+			"variables of its package")
 	flagReplay = flag.String("zksim.replay", "",
 		"zksim: scenario file to replay instead of searching")
 	flagHTML, flagStep, flagUntil, flagDiff = look.HTML, look.Step, look.Until, look.Diff

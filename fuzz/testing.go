@@ -55,6 +55,9 @@ func Test(t TB, w scenario.Workload) {
 		t.Fatalf("zksim: %v", err)
 	}
 	defer logLeftNodes(t)
+	if *flagProcesses && flagServers.On() == nil {
+		w.Elsewhere = byProcesses(t)
+	}
 	if *flagReplay != "" {
 		replay(t, w)
 		return

@@ -32,6 +32,9 @@ type Line struct {
 	Args   []any
 }
 
+// words are the text of the line before sessions and GUIDs are renamed.
+func (l Line) words() string { return fmt.Sprintf(l.Format, l.Args...) }
+
 // MomentBehind is the moment of a line that is added to a finished record. lines is the number of
 // the lines before it, and n counts the lines added there, from 0.
 func MomentBehind(lines, n int) Moment {
@@ -241,7 +244,7 @@ func (t *texts) all(lines []Line) []string {
 	t.once.Do(func() {
 		t.texts = make([]string, len(lines))
 		for i, l := range lines {
-			t.texts[i] = t.rename(fmt.Sprintf(l.Format, l.Args...))
+			t.texts[i] = t.rename(l.words())
 		}
 	})
 	return t.texts

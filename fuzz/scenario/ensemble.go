@@ -83,10 +83,13 @@ func (e *Ensemble) Left() []error {
 	return slices.Clone(e.leftNodes)
 }
 
-// Kinds lists the kinds of faults that can act in a scenario.
+// Kinds lists the kinds of faults that can act in a scenario. In a workload that is played
+// elsewhere there is no respawn: what the code keeps in variables outlives it, as it does not in
+// production.
 func (s Scenario) Kinds() []fault.KindInfo {
 	return slices.DeleteFunc(fault.KindsFor(s.Script.Servers), func(info fault.KindInfo) bool {
-		return s.On != nil && realworld.Refuse(info.Kind, true) != nil
+		return s.On != nil && realworld.Refuse(info.Kind, true) != nil ||
+			s.Workload.Elsewhere != nil && info.Kind == fault.Respawn
 	})
 }
 

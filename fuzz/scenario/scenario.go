@@ -54,8 +54,11 @@ func (s Scenario) Run() (*Outcome, error) {
 	if err := s.playable(); err != nil {
 		return nil, err
 	}
-	if s.On != nil {
+	switch {
+	case s.On != nil:
 		return s.On.play(s)
+	case s.Workload.Elsewhere != nil:
+		return s.Workload.Elsewhere(s)
 	}
 	world, players := s.world()
 	result, err := world.Run()

@@ -55,6 +55,9 @@ type Workload struct {
 	// Deaf says that calls may go on after their contexts are done, like those of zk.Lock, which
 	// has no contexts. Without it such a call violates liveness.
 	Deaf bool
+	// Elsewhere, if not nil, plays a scenario in another process of this program, which returns the
+	// outcome by [Outcome.Encode].
+	Elsewhere func(Scenario) (*Outcome, error)
 	// Flawed is the property that the implementation is known to violate, "" if there is none; see
 	// [Catalogue.Sound].
 	Flawed string

@@ -18,7 +18,7 @@ const (
 	acrossRuns = "a connection, or another channel or timer, that was made in one run is used in " +
 		"another one"
 	acrossRunsWhy = ": the code keeps it in a variable of the package, and must make it anew in " +
-		"each run"
+		"each run; fuzz.Test with -zksim.processes plays each run in a process of its own"
 )
 
 // runsPrefix begins the name of the file with the number of the runs that a process has begun; the
