@@ -148,7 +148,7 @@ func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error {
 	c.blockIfDead()
 	woken := make(chan struct{})
-	z := sleeper{c.process, name, c.Now() + max(d, 0), woken}
+	z := sleeper{process: c.process, name: name, at: c.Now() + max(d, 0), woken: woken}
 	c.inbox.add(func(m *mail) { m.sleepers = append(m.sleepers, z) })
 	select {
 	case <-woken:

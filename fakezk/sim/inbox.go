@@ -45,7 +45,20 @@ type sleeper struct {
 	name    string // of a Goroutine, with its request; see AwaitTurn
 	at      time.Duration
 	woken   chan struct{}
+	ends    *timed // the context that ends then, of a sleeper that is none; see Within
 }
+
+func (z sleeper) wake() {
+	if z.ends != nil {
+		z.ends.end(context.DeadlineExceeded)
+	} else {
+		close(z.woken)
+	}
+	z.process.woken()
+}
+
+// gaveUp reports whether a context has ended before its time.
+func (z sleeper) gaveUp() bool { return z.ends != nil && z.ends.Err() != nil }
 
 // unsent is what a client has written to a link or done with it. The inbox's lock guards it.
 type unsent struct {

@@ -20,12 +20,11 @@ func (s *loop) scheduleWakeUps(sleepers []sleeper) {
 		group := sleepers[:n:n]
 		wake := func() {
 			for _, z := range group {
-				close(z.woken)
-				z.process.woken()
+				z.wake()
 			}
 		}
 		if s.turns.on() {
-			s.turns.sleep(group[0].process, group[0].at, wake)
+			s.turns.sleep(group, wake)
 		} else {
 			s.agenda.Schedule(group[0].at, wake)
 		}

@@ -60,28 +60,39 @@ type thing struct {
 	came    int64         // its place among all things
 	head    head          // of a message
 	happen  func()
+	wakes   []sleeper
+}
+
+// isOver reports whether a thing has nobody to wake any more.
+func (w *thing) isOver() bool {
+	return len(w.wakes) > 0 && !slices.ContainsFunc(w.wakes, func(z sleeper) bool {
+		return !z.gaveUp()
+	})
 }
 
 func (t *turns) on() bool { return t.network.schedule.Kind == Turns }
 
 // add adds the end of a dial or of a sleep of a process.
-func (t *turns) add(kind trace.ThingKind, p *process, after time.Duration, happen func()) {
+func (t *turns) add(kind trace.ThingKind, p *process, after time.Duration, happen func()) *thing {
 	p.things++
 	t.network.sent++
-	t.waiting = append(t.waiting, &thing{
+	w := &thing{
 		Thing: trace.Thing{Kind: kind,
 			Delivery: trace.Delivery{Client: p.name, Number: p.things}, After: t.taken},
 		process: p, due: t.reckoningOf(p) + after, came: t.network.sent, happen: happen,
-	})
+	}
+	t.waiting = append(t.waiting, w)
+	return w
 }
 
-// sleep adds the end of a sleep. A long one takes its time.
-func (t *turns) sleep(p *process, until time.Duration, wake func()) {
-	if after := until - t.agenda.Now(); after <= Lateness {
-		t.add(trace.Wakes, p, after, wake)
+// sleep adds the end of a sleep, or of the time of a context. A long sleep takes its time.
+func (t *turns) sleep(group []sleeper, wake func()) {
+	p, at := group[0].process, group[0].at
+	if after := at - t.agenda.Now(); after <= Lateness {
+		t.add(trace.Wakes, p, after, wake).wakes = group
 		return
 	}
-	t.agenda.Schedule(until, func() { t.add(trace.Wakes, p, 0, wake) })
+	t.agenda.Schedule(at, func() { t.add(trace.Wakes, p, 0, wake) })
 }
 
 func (t *turns) reckoningOf(p *process) time.Duration { return max(t.agenda.Now(), p.reckoning) }
@@ -193,6 +204,7 @@ func (t *turns) choose(turn trace.Turn) int {
 // open are the things that can come next, by the time when they are due, but for those that would
 // leave another one too far behind. held is until when a message is held, 0 if none is.
 func (t *turns) open() (list []*thing, held time.Duration) {
+	t.waiting = slices.DeleteFunc(t.waiting, (*thing).isOver)
 	list = slices.Clone(t.waiting)
 	for h := range t.network.heads() {
 		if h.ready > t.agenda.Now() {

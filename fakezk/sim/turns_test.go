@@ -89,6 +89,33 @@ func eager(ctx context.Context, c *Client) {
 	}
 }
 
+// hasty waits for a change of a node within a context, and says which of the two came.
+func hasty(ctx context.Context, c *Client) {
+	_, _, changed, err := c.Conn().GetW("/x")
+	c.Note("watches: %v", err)
+	ctx, cancel := c.Goroutine(0).Within(ctx, 10*time.Millisecond)
+	defer cancel()
+	made, stop := context.WithCancel(ctx)
+	defer stop()
+	select {
+	case <-changed:
+		c.Note("changed")
+	case <-made.Done():
+		c.Note("over: %v, %v", made.Err(), ctx.Err())
+	}
+}
+
+// TestContextsEndInEveryOrder with messages, and so do those made of them.
+func TestContextsEndInEveryOrder(t *testing.T) {
+	t.Parallel()
+	w := World{Nodes: map[string]string{"/x": "old"},
+		Clients: []Actor{actor("a", hasty), actor("b", writesX)}}
+	seen, _ := everyOrder(t, w)
+	all := strings.Join(slices.Collect(maps.Keys(seen)), "\n")
+	check.Contains(t, all, "changed")
+	check.Contains(t, all, "over: context deadline exceeded, context deadline exceeded")
+}
+
 // TestWhatComesAtOnceLeavesNothingOut compares the runs in which replies come at once with all
 // runs: the clients see the same. If all messages came at once, they would not.
 func TestWhatComesAtOnceLeavesNothingOut(t *testing.T) {
@@ -102,6 +129,7 @@ func TestWhatComesAtOnceLeavesNothingOut(t *testing.T) {
 	}{
 		{"a read and a write", readsX, writesX, false},
 		{"a change and the end of a pause", eager, writesX, true},
+		{"a change and the end of a context", hasty, writesX, true},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()

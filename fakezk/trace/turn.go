@@ -15,7 +15,7 @@ type Turn struct {
 }
 
 // A Thing is something that can happen next: a request reaches the server, a message reaches a
-// client, a dial ends, or a script wakes from a sleep.
+// client, a dial ends, a script wakes from a sleep, or a context of a script is done.
 type Thing struct {
 	Kind ThingKind
 	// Delivery has the client, and the number among its things of this kind. For requests and
@@ -43,7 +43,7 @@ const (
 	AtServer ThingKind = "request"
 	AtClient ThingKind = "message"
 	DialEnds ThingKind = "dial"
-	Wakes    ThingKind = "wake"
+	Wakes    ThingKind = "wake" // also the end of a context
 )
 
 // Commutes reports whether the order of two things that can both come next makes no difference to

@@ -78,19 +78,19 @@ type Proof struct {
 
 // Prove plays every run of a small scenario, once for each class of runs with equal orders: every
 // order in which the requests of different clients reach the server, in which messages, ends of
-// dials and ends of pauses reach one client, and every plan of at most b.Faults faults. It ends
-// early, without an error, at the first violation or at a bound. It returns the result so far and
-// the error of the context when ctx is done. It tries all runs with fewer faults before one with
-// more, so a violation has as few as possible; see [Proof.Smallest].
+// dials, of pauses and of contexts reach one client, and every plan of at most b.Faults faults. It
+// ends early, without an error, at the first violation or at a bound. It returns the result so far
+// and the error of the context when ctx is done. It tries all runs with fewer faults before one
+// with more, so a violation has as few as possible; see [Proof.Smallest].
 //
 // See [sim.Turns] for what is chosen and [trace.Thing.Commutes] for what makes two orders equal.
 // What is not chosen is fixed:
 //
 //   - The script, and all that it draws by the seed: payloads, pauses, contexts. So is what the
 //     code draws by crypto/rand.
-//   - Time passes when nothing is under way. So timers, the client's own, those of the code and of
-//     contexts, come behind all messages that were sent before, and pauses of the script below
-//     [sim.Lateness] take no time.
+//   - Time passes when nothing is under way. So timers, the client's own and those of the code,
+//     come behind all messages that were sent before. So do the ends of contexts of the script that
+//     last longer than [sim.Lateness]; shorter ones, and such pauses, take no time.
 //   - Goroutines of one client that one thing wakes go on in one order.
 //   - What happens after all scripts have ended comes in one order.
 //
@@ -403,7 +403,7 @@ func (p *Proof) String() string {
 // a violation it is about the runs with fewer faults.
 func (p *Proof) Scope() string {
 	text := "tried: every order in which requests reach the server, and in which messages, dials " +
-		"and ends of pauses reach a client\n"
+		"and ends of pauses and contexts reach a client\n"
 	faults := p.Faults
 	if p.Violation != nil {
 		faults = len(p.Violation.Scenario.Plan) - 1
@@ -418,8 +418,9 @@ func (p *Proof) Scope() string {
 	}
 	return text + fmt.Sprintf("not tried, so not proved: other scripts, payloads, pauses and random "+
 		"numbers than those of seed %d; other faults; several servers; timers that end while a "+
-		"message is under way (pauses of the script below %v take no time); other orders of the "+
-		"goroutines of one client, and after the end of all scripts", p.Scenario.Seed, sim.Lateness)
+		"message is under way (pauses of the script below %v, and its contexts below that, take no "+
+		"time, and end in every order); other orders of the goroutines of one client, and after "+
+		"the end of all scripts", p.Scenario.Seed, sim.Lateness)
 }
 
 // CheckJudged is [Sweep.CheckJudged] for the runs of a proof. A process of several may have none.

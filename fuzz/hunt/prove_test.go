@@ -94,6 +94,21 @@ func tinyStep(p *scenario.Player, name, path string) (value string, err error) {
 		case <-paused(p):
 			return "", nil
 		}
+	case "hasty": // likewise, with the end of a context, or one made of it
+		limited, cancel := p.Within(p.Context(), 10*time.Millisecond)
+		defer cancel()
+		ctx, stop := context.WithCancel(limited)
+		defer stop()
+		_, _, changed, err := conn.ExistsW(path)
+		if err != nil {
+			return "", err
+		}
+		select {
+		case e := <-changed:
+			return e.Type.String(), nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
 	}
 	return value, err
 }
@@ -176,6 +191,9 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 		return a.Commutes(b)
 	}
 	careless := func(a, b trace.Thing) bool { return a.Client != b.Client }
+	patient := func(a, b trace.Thing) bool { // no context and no pause ends before a message
+		return a.Commutes(b) || a.Kind == trace.Wakes || b.Kind == trace.Wakes
+	}
 	for _, c := range []struct {
 		plan    string
 		scripts []string
@@ -192,6 +210,8 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 		{"", []string{"create /dir/m, delete /dir/m", "create /dir/m, stat /dir/m"}, careless},
 		{"", []string{"pause, set /x", "get /x, pause, get /x"}, careless},
 		{"", []string{"await /x, get /y", "get /y, set /x"}, careless},
+		{"", []string{"hasty /x, get /y", "get /y, set /x"}, careless},
+		{"", []string{"hasty /x, get /x", "set /x"}, patient},
 		{"", []string{"get /x", "set /x", "set /x"}, careless},
 		{"expire client=a request=2", []string{"ephemeral /e, get /x", "get /e, get /e"}, faultless},
 		{"drop-reply client=a request=1", []string{"set /x, get /y", "set /y, get /x"}, careless},

@@ -103,6 +103,8 @@ type client interface {
 	// Address is an address for the client's own code to dial.
 	Address() string
 	Sleep(ctx context.Context, d time.Duration) error
+	// Within is a context that is done after d of virtual time.
+	Within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc)
 	Now() time.Duration
 	// At is the value of Now at the moment when the clock shows t. It is equal for all clients of a
 	// world.
@@ -129,4 +131,10 @@ func (c worldClient) At(t time.Time) time.Duration { return c.Now() + time.Until
 type realClient struct{ *realworld.Client }
 
 func (c realClient) Of() string { return c.Name() }
-func (realClient) Number() int  { return 0 }
+
+// Within counts time of the clock, which passes slower.
+func (c realClient) Within(ctx context.Context, d time.Duration) (context.Context,
+	context.CancelFunc) {
+	return context.WithTimeout(ctx, d/time.Duration(c.Pace()))
+}
+func (realClient) Number() int { return 0 }

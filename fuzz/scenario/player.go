@@ -81,12 +81,12 @@ func (p *Player) succeed(before *Player) {
 func (p *Player) Within(
 	ctx context.Context, d time.Duration,
 ) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, d/time.Duration(p.client.Pace()))
-	p.expect(p.client.Now() + d)
+	ctx, cancel := p.client.Within(ctx, d)
+	p.expect(p.client.Now()+d, ctx)
 	return ctx, func() {
 		cancel()
 		if !p.calling {
-			p.deadline = 0
+			p.deadline, p.limit = 0, nil
 		}
 	}
 }

@@ -2,6 +2,8 @@ package scenario
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -24,6 +26,7 @@ type Record struct {
 	calling   bool
 	failing   map[string]bool // kinds of calls: whether the last one failed; see Insist
 	deadline  time.Duration   // of the call that is under way or comes next; 0: it has none
+	limit     context.Context // with the deadline
 	reached   []string
 	optional  map[string]bool               // methods of the object: whether they were called
 	shared    atomic.Bool                   // the object is made for several goroutines
@@ -78,7 +81,8 @@ func (r *Record) begin(kind, input string) Call {
 // work says nothing about that.
 func (c Call) ends(err error) {
 	r := c.record
-	timedOut := r.deadline != 0 && r.writer.Now() >= r.deadline
+	timedOut := r.deadline != 0 && r.writer.Now() >= r.deadline || // turns take no time
+		r.limit != nil && errors.Is(r.limit.Err(), context.DeadlineExceeded)
 	if r.writer.Pace() != 1 { // deadlines are not known there; see expect
 		timedOut = saysDone(err)
 	}
@@ -88,7 +92,7 @@ func (c Call) ends(err error) {
 	if err == nil || !timedOut {
 		r.failing[c.kind] = err != nil
 	}
-	r.calling, r.deadline = false, 0
+	r.calling, r.deadline, r.limit = false, 0, nil
 }
 
 // Excuse says of the last call of a kind that it has rightly waited in vain: the kind does not
@@ -203,8 +207,8 @@ func (r *Record) NameSession(session func() int64) { r.session.Store(&session) }
 
 // expect notes the time at which the context of the next call, or of the present call, is done. It
 // notes nothing if virtual time passes faster than the clock: a busy machine would make calls late.
-func (r *Record) expect(deadline time.Duration) {
+func (r *Record) expect(deadline time.Duration, of context.Context) {
 	if r.writer.Pace() == 1 && (r.deadline == 0 || deadline < r.deadline) {
-		r.deadline = deadline
+		r.deadline, r.limit = deadline, of
 	}
 }

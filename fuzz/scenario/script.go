@@ -69,12 +69,12 @@ func (p *Player) Hasty(
 ) (context.Context, context.CancelFunc) {
 	if attempt > 0 || p.Choose(label+" hasty", oneIn) > 0 {
 		if end, ok := ctx.Deadline(); ok {
-			p.expect(p.client.Now() + time.Until(end))
+			p.expect(p.client.Now()+time.Until(end), ctx)
 		}
 		return ctx, func() {}
 	}
 	if p.careless && p.Choose(label+" too late", 3) == 0 {
-		p.expect(p.client.Now())
+		p.expect(p.client.Now(), ctx)
 		return expiredContext(ctx)
 	}
 	steps := max(1, int(spread/time.Microsecond))
