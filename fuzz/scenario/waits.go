@@ -265,11 +265,40 @@ func tellLastActs(
 		if by < op.Return {
 			before = " before its context was done"
 		}
+		if woken := wokenInstead(r, h.Ops, op, by); woken != "" {
+			report.Verdicts[i].Summary += "; " + woken
+			continue
+		}
 		if act := lastAct(r, h.Ops, op.Client, by); act != "" {
 			report.Verdicts[i].Summary += fmt.Sprintf("; the last that %s did or learned%s: %s",
 				op.Client, before, act)
 		}
 	}
+}
+
+// wokenInstead says that after the last notification for the client of a call another goroutine's
+// call of that kind returned, and this one did not: perhaps the code wakes one waiter only.
+func wokenInstead(
+	r *trace.Result, calls []linearizability.Op, op linearizability.Op, by int64,
+) (text string) {
+	var last trace.EventPoint
+	for _, e := range r.Events {
+		if e.Client == op.Client && op.Call < e.Step && e.Step <= by {
+			last = e
+		}
+	}
+	if last.Step == 0 {
+		return ""
+	}
+	for _, other := range calls {
+		if other.Client == op.Client && other.Kind == op.Kind && other.OK() &&
+			other.Call < last.Step && last.Step < other.Return && other.Return <= by {
+			return fmt.Sprintf("after the last notification for %s, %s %s at step %d, the %s of "+
+				"another goroutine returned (step %d), and this one went on waiting", op.Client,
+				last.Type, last.Path, last.Step, op.Kind, other.Return)
+		}
+	}
+	return ""
 }
 
 // lastStep is the last step of a call before its context was done: after that it cleans up.

@@ -1,0 +1,40 @@
+package scenario
+
+import (
+	"testing"
+
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// TestAWaiterThatWasNotWokenIsTold: the notification came to the client of two waiting goroutines,
+// and one of them went on.
+func TestAWaiterThatWasNotWokenIsTold(t *testing.T) {
+	r := &trace.Result{Events: []trace.EventPoint{
+		{Client: "b", Type: "NodeChildrenChanged", Path: "/q", Step: 4},
+		{Client: "b", Type: "NodeChildrenChanged", Path: "/q", Step: 9},
+		{Client: "c", Type: "NodeChildrenChanged", Path: "/q", Step: 12},
+	}}
+	waits := linearizability.Op{Client: "b", Kind: "take", Call: 1, Return: 50,
+		Outcome: linearizability.OpFailed}
+	woken := linearizability.Op{Client: "b", Kind: "take", Call: 2, Return: 11,
+		Outcome: linearizability.OpOK}
+	told := func(other linearizability.Op) string {
+		return wokenInstead(r, []linearizability.Op{waits, other}, waits, 40)
+	}
+	check.Equal(t, told(woken), "after the last notification for b, NodeChildrenChanged /q at step "+
+		"9, the take of another goroutine returned (step 11), and this one went on waiting")
+	for name, change := range map[string]func(op *linearizability.Op){
+		"another client":         func(op *linearizability.Op) { op.Client = "c" },
+		"another kind":           func(op *linearizability.Op) { op.Kind = "poll" },
+		"returned before":        func(op *linearizability.Op) { op.Return = 8 },
+		"called after":           func(op *linearizability.Op) { op.Call = 10 },
+		"failed as well":         func(op *linearizability.Op) { op.Outcome = linearizability.OpFailed },
+		"returned after so long": func(op *linearizability.Op) { op.Return = 45 },
+	} {
+		op := woken
+		change(&op)
+		check.Equal(t, told(op), "", name)
+	}
+}
