@@ -93,7 +93,7 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 
 func (c *proveCommand) check() error {
 	switch {
-	case c.Servers.String() != "1":
+	case c.Servers.String() != "0" && c.Servers.String() != "1":
 		return fmt.Errorf("--servers: %v; expected 1: a proof is about one server in memory",
 			c.Servers)
 	case c.Faults < 0 || c.Faults > hunt.MostFaults:
