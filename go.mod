@@ -1,6 +1,6 @@
 module github.com/zksim/zksim
 
-go 1.26.0
+go 1.25.0
 
 require (
 	github.com/alecthomas/kong v1.17.0
@@ -15,6 +15,6 @@ require (
 )
 
 require (
-	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/sys v0.40.0 // indirect
 	golang.org/x/tools v0.26.0 // indirect
 )

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/cli/internal/command"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestVersion: a command with this module prints the version of this module.
@@ -28,7 +30,12 @@ func TestVersion(t *testing.T) {
 		},
 		{
 			"a test", debug.BuildInfo{GoVersion: "go1.26.0"},
-			"zksim: github.com/zksim/zksim unknown version, go1.26.0",
+			"zksim: github.com/zksim/zksim v0.1.0 (unknown version), go1.26.0",
+		},
+		{
+			"a clone", debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{
+				Path: own.Path, Version: "v0.0.0-20261128023000-612aa70155aa+dirty"}},
+			"zksim: github.com/zksim/zksim v0.1.0 (v0.0.0-20261128023000-612aa70155aa+dirty), go1.26.0",
 		},
 	} {
 		if got := version("zksim", func() (*debug.BuildInfo, bool) {
@@ -47,4 +54,10 @@ func TestVersionIsPrinted(t *testing.T) {
 		strings.Count(got.stdout, "\n") != 1 || got.stderr != "" {
 		t.Errorf("%+v; want one line", got)
 	}
+}
+
+// TestReleaseIsTheFirstOfTheChangelog.
+func TestReleaseIsTheFirstOfTheChangelog(t *testing.T) {
+	first := regexp.MustCompile(`(?m)^## (\S+)`).FindStringSubmatch(readPage(t, "../CHANGELOG.md"))
+	check.Equal(t, first[1], release)
 }

@@ -21,7 +21,7 @@ func replay(t TB, w scenario.Workload) {
 	t.Helper()
 	name := located(*flagReplay)
 	r, err := playSaved(w, name)
-	if e, ok := errors.AsType[*saved.ElsewhereError](err); ok {
+	if e := (*saved.ElsewhereError)(nil); errors.As(err, &e) {
 		if fromEnvironment["replay"] {
 			skip(t, fmt.Sprintf("zksim: %s is left to %s", name, titleOf(e.Test)))
 			return

@@ -119,11 +119,17 @@ func TestEventsAreLogged(t *testing.T) {
 			return a
 		},
 	})))
+	log(Event{Kind: EventWait, Path: "/l"})
 	log(Event{Kind: EventGrant, Path: "/l", Took: time.Second})
+	log(Event{Kind: EventRelease, Path: "/l", Took: time.Second})
 	log(Event{Kind: EventLoss, Path: "/l"})
 	log(Event{Kind: EventRetry, Path: "/l", Err: context.Canceled})
-	check.Equal(t, text.String(), `level=DEBUG msg=grant path=/l took=1s
+	log(Event{Kind: EventAnswer, Path: "/l", Took: time.Second})
+	check.Equal(t, text.String(), `level=DEBUG msg=wait path=/l
+level=INFO msg=grant path=/l took=1s
+level=INFO msg=release path=/l took=1s
 level=WARN msg=loss path=/l
 level=WARN msg=retry path=/l err="context canceled"
+level=INFO msg=answer path=/l took=1s
 `)
 }

@@ -163,13 +163,16 @@ func Observe(observer func(Event)) Option {
 	}
 }
 
-// LogEvents returns an observer that logs events: losses and retries as warnings, the others for
-// debugging.
+// LogEvents returns an observer that logs events: losses and retries as warnings, grants, releases
+// and answers after retries for information, and waits for debugging.
 func LogEvents(log *slog.Logger) func(Event) {
 	return func(e Event) {
-		level := slog.LevelDebug
-		if e.Kind == EventLoss || e.Kind == EventRetry {
+		level := slog.LevelInfo
+		switch e.Kind {
+		case EventLoss, EventRetry:
 			level = slog.LevelWarn
+		case EventWait:
+			level = slog.LevelDebug
 		}
 		attrs := []slog.Attr{slog.String("path", e.Path)}
 		if e.Took > 0 {

@@ -32,7 +32,7 @@ func NewPlayer(
 // run is not as the file expects.
 func (p *Player) show(v show.View, out io.Writer) error {
 	file, err := saved.Load(v.File, p.find)
-	if elsewhere, ok := errors.AsType[*saved.ElsewhereError](err); ok {
+	if elsewhere := (*saved.ElsewhereError)(nil); errors.As(err, &elsewhere) {
 		return p.tests.show(elsewhere.Test, v, out)
 	}
 	if err != nil {

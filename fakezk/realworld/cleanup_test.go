@@ -96,7 +96,8 @@ func TestNodesThatNobodyMayDeleteAreNamed(t *testing.T) {
 	create("/unread", 0)
 	create("/plain", zk.PermAll)
 	err := g.deleteNodes()
-	_, ok := errors.AsType[*LeftError](err)
+	var left *LeftError
+	ok := errors.As(err, &left)
 	check.Equal(t, ok, true, "a LeftError: %v", err)
 	check.Contains(t, err.Error(), tree+"/unlisted: "+zk.ErrNoAuth.Error())
 	check.Contains(t, err.Error(), tree+"/kept/child: "+zk.ErrNoAuth.Error())
@@ -158,7 +159,8 @@ func TestAGuestThatMadeNothingLeavesNothing(t *testing.T) {
 			t.Fatal("no error")
 		}
 		check.Contains(t, err.Error(), "fakezk: real world: "+want)
-		left, _ := errors.AsType[*LeftError](err)
+		var left *LeftError
+		errors.As(err, &left)
 		check.Equal(t, left, nil, "%v", err)
 	}
 }

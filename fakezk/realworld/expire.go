@@ -103,7 +103,7 @@ func endSessionOf(conn net.Conn) error {
 	for err == nil {
 		_, err = readPacket(conn)
 	}
-	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+	if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 		return err
 	}
 	return nil

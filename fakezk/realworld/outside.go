@@ -87,7 +87,8 @@ func (s *servers) atSomeServer(
 		server := (first + tries) % len(servers)
 		untried := len(servers) - tries%len(servers)
 		err := try(servers[server], share(time.Until(until), untried))
-		trouble, again := errors.AsType[unreachable](err)
+		var trouble unreachable
+		again := errors.As(err, &trouble)
 		if !again {
 			s.answeredLast(&server)
 			return err
@@ -200,7 +201,8 @@ func isLost(err error) bool {
 			return true
 		}
 	}
-	_, ok := errors.AsType[net.Error](err)
+	var trouble net.Error
+	ok := errors.As(err, &trouble)
 	return ok
 }
 

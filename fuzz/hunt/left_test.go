@@ -37,7 +37,7 @@ func TestEachNodeThatAHuntLeavesIsTold(t *testing.T) {
 		Workload: w, Script: scenario.Script{Clients: clients, Rounds: 1, Servers: 1},
 		Seed: 1, Runs: 5, On: on,
 	}.Run(t.Context())
-	if _, ok := errors.AsType[*realworld.LeftError](err); !ok {
+	if left := (*realworld.LeftError)(nil); !errors.As(err, &left) {
 		t.Fatalf("the hunt ends with %v", err)
 	}
 	left := on.Left()

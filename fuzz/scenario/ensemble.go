@@ -64,7 +64,7 @@ func (e *Ensemble) String() string {
 // play plays a scenario, which is [Scenario.PlayedOn] the ensemble.
 func (e *Ensemble) play(s Scenario) (*Outcome, error) {
 	o, err := s.RunReal(e.ctx, e.servers, e.pace)
-	if nodes, ok := errors.AsType[*realworld.LeftError](err); ok {
+	if nodes := (*realworld.LeftError)(nil); errors.As(err, &nodes) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.leftNodes = append(e.leftNodes, nodes)

@@ -97,7 +97,8 @@ func (r reader) checkBytes() error {
 // wrong is an error of the library as an *Error. The library reports what is missing at the end of
 // a text after its last line.
 func (r reader) wrong(err error) error {
-	at, ok := errors.AsType[*yaml.LoadError](err)
+	var at *yaml.LoadError
+	ok := errors.As(err, &at)
 	if !ok || at.Mark.Line == 0 {
 		return Place{r.before + 1, 1}.Wrong("%s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}

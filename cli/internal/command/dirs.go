@@ -21,7 +21,7 @@ func CheckDir(flag, dir string) error {
 // CheckWritable checks that a file can be written in the directory of a flag.
 func CheckWritable(flag, dir string) error {
 	probe, err := os.CreateTemp(dir, ".zksim-*")
-	if path, ok := errors.AsType[*os.PathError](err); ok {
+	if path := (*os.PathError)(nil); errors.As(err, &path) {
 		return fmt.Errorf("%s: the directory %s cannot be written to: %w", flag, dir, path.Err)
 	}
 	if err == nil {

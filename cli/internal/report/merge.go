@@ -98,7 +98,7 @@ func readReports(files []string) (reports []shardReport, missing []string, err e
 // readReport reads a report. Its keys determine its kind.
 func readReport(file string) (mergeable, error) {
 	text, err := os.ReadFile(file)
-	if path, ok := errors.AsType[*os.PathError](err); ok {
+	if path := (*os.PathError)(nil); errors.As(err, &path) {
 		return nil, path.Err // the caller names the file
 	}
 	if err != nil {
@@ -149,7 +149,8 @@ func reportWith(keys map[string]json.RawMessage) mergeable {
 
 // notReport is the error of a text that is no report, without the names of Go's types.
 func notReport(err error) error {
-	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	var wrong *json.UnmarshalTypeError
+	ok := errors.As(err, &wrong)
 	switch {
 	case ok && wrong.Field == "":
 		err = fmt.Errorf("found %s", wrong.Value)
