@@ -36,7 +36,9 @@ func TestHuntsOnARunningEnsemble(t *testing.T) {
 
 	lazy := object.Counter(func(object.Env) object.Counterer { return lazyCounter{} })
 	zksim(t.Context(), "fuzz lazy --save="+t.TempDir()+" "+servers, lazy.Named("lazy")).
-		has(t, command.ExitViolated, "zksim run "+strings.Replace(servers, "=", " ", 1))
+		has(t, command.ExitViolated, "zksim run "+strings.Replace(servers, "=", " ", 1),
+			"in a simulation 20 of 20 seeds violate linearizability, too, the first one is 1",
+			"to play it there: zksim replay ")
 	refused := zksim(t.Context(),
 		"run "+fileOf(t, strings.Replace(lostTake, "drop-reply", "restart 1s", 1))+" "+servers)
 	refused.has(t, command.ExitInput)

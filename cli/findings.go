@@ -66,6 +66,12 @@ func (f findings) keep(
 	if found.File != "" {
 		found.Repeat = f.Repeat(found.File)
 	}
+	if text := o.Simulated(); text != "" && !f.quiet {
+		f.Printf("%s\n", text)
+		if found.File != "" {
+			f.Printf("to play it there: %s replay %s\n", f.Name, saved.ShellWord(found.File))
+		}
+	}
 	return nil
 }
 

@@ -28,6 +28,10 @@ func saveFailure(t TB, o *scenario.Outcome) string {
 	file.Test = saved.TestOf(t.Name())
 	file.Command = replayCommand(t, name)
 	again := "to see it again: " + file.Command + drawn(t, o, file.Command)
+	if text := o.Simulated(); text != "" {
+		again += "\n" + text + "\nto see the scenario there: " +
+			file.Test.Command("-zksim.replay="+name)
+	}
 	err := file.Save(name)
 	if err == nil {
 		return again

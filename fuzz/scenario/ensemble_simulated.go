@@ -1,0 +1,36 @@
+package scenario
+
+import "fmt"
+
+// simulations is the number of runs that [Outcome.Simulated] plays.
+const simulations = 20
+
+// Simulated says in a line what a simulation repeats of a violation on a running ensemble: it plays
+// the scenario there with several seeds. It is "" for any other outcome.
+func (o *Outcome) Simulated() string {
+	property := o.Property()
+	if o.Scenario.On == nil || property == "" {
+		return ""
+	}
+	s := o.Scenario
+	s.On = nil
+	shown, first := 0, uint64(0)
+	for i := range uint64(simulations) {
+		s.Seed = o.Scenario.Seed + i
+		run, err := s.Run()
+		if err != nil {
+			return fmt.Sprintf("a simulation cannot play it: %v", err)
+		}
+		if run.Property() == property {
+			if shown++; shown == 1 {
+				first = s.Seed
+			}
+		}
+	}
+	if shown == 0 {
+		return fmt.Sprintf("in a simulation none of %d seeds violates %s: it needs the times or the "+
+			"order that the servers had", simulations, property)
+	}
+	return fmt.Sprintf("in a simulation %d of %d seeds violate %s, too, the first one is %d: there "+
+		"each run of it is the same", shown, simulations, property, first)
+}
