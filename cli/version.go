@@ -14,8 +14,8 @@ const modulePath = "github.com/zksim/zksim"
 const release = "v0.1.0"
 
 // version is the output of --version: the name of the program, the version of this module in its
-// build, as the main module or as a dependency, and the version of Go. A build that has no version of
-// its own, or that of a commit, names the release, too.
+// build, as the main module or as a dependency, and the version of Go. A build that has no version
+// of its own, or that of a commit, names the release, too.
 func version(name string, read func() (*debug.BuildInfo, bool)) string {
 	const unknown = "unknown version"
 	info, ok := read()

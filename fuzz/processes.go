@@ -21,7 +21,7 @@ import (
 func byProcesses(t TB) func(scenario.Scenario) (*scenario.Outcome, error) {
 	return func(s scenario.Scenario) (*scenario.Outcome, error) {
 		o, err := playApart(saved.TestOf(t.Name()), s)
-		if died, ok := errors.AsType[*processDied](err); ok && !died.bySignal() {
+		if died := (*processDied)(nil); errors.As(err, &died) && !died.bySignal() {
 			return nil, fmt.Errorf("%w\n%s", err, saveDeath(t, s))
 		}
 		return o, err
@@ -36,8 +36,8 @@ type processDied struct {
 
 // bySignal reports whether a signal ended the process, such as an interrupt.
 func (d *processDied) bySignal() bool {
-	exit, ok := errors.AsType[*exec.ExitError](d.end)
-	return ok && exit.ExitCode() < 0
+	var exit *exec.ExitError
+	return errors.As(d.end, &exit) && exit.ExitCode() < 0
 }
 
 func (d *processDied) Error() string {
