@@ -184,7 +184,7 @@ func TestClearFaultsEndsEverythingAtOnce(t *testing.T) {
 	})
 	withFaults(t, func(st *faultTest) {
 		st.a.mustCall(rawCreate("/e", proto.FlagEphemeral))
-		st.inject("late-reap 1h client=S1 request=1")
+		st.inject("late-reap-unlike-3.8 1h client=S1 request=1")
 		st.inject("restart 1h client=S2 request=1")
 		st.a.ask(rawCreate("/1", 0))
 		st.b.ask(rawCreate("/1", 0))

@@ -330,7 +330,7 @@ func TestRealWorldSaysWhatIsWrong(t *testing.T) {
 	}{
 		{realworld.World{}, "no server is given"},
 		{realworld.World{Servers: atNowhere, Pace: -1}, "pace: -1"},
-		{realworld.World{Servers: atNowhere, Plan: lateReap}, "late-reap: no proxy can"},
+		{realworld.World{Servers: atNowhere, Plan: lateReap}, "late-reap-unlike-3.8: no proxy can"},
 		{
 			realworld.World{Servers: atNowhere, Plan: []fault.Fault{{Kind: fault.Cut}}},
 			"exactly one of",

@@ -171,7 +171,7 @@ func TestExpireAtATime(t *testing.T) {
 }
 
 func TestLateReapLeavesTheEphemeralForAWhile(t *testing.T) {
-	p := perform(t, "late-reap 3s request=2", func(s *stage) {
+	p := perform(t, "late-reap-unlike-3.8 3s request=2", func(s *stage) {
 		twice(s)
 		_ = s.Sleep(s.ctx, 10*second)
 	})

@@ -38,7 +38,7 @@ var corpus = []struct{ name, shows string }{
 	{"lock-queue-survives-lost-reply-to-its-acknowledgement",
 		`hits b's #\d+ multi /queue/items/_c_G\d+-item-`},
 	{"lock-queue-survives-expiry-of-a-consumer", "expires session"},
-	{"leader-latch-survives-late-reap-of-the-leader", "late-reap"},
+	{"leader-latch-survives-late-reap-of-the-leader", "late-reap-unlike"},
 	{"leader-selector-survives-lost-reply-to-its-candidacy",
 		`hits a's #\d+ create /election/_c_G\d+-lock-`},
 	{"barrier-survives-lost-reply-to-its-removal", `hits a's #\d+ delete /barriers/b`},
@@ -61,7 +61,7 @@ var corpus = []struct{ name, shows string }{
 	{"children-cache-survives-a-lost-event", `hits b's event NodeCreated /cache`},
 	{"node-cache-survives-a-lost-event", `hits b's event NodeCreated /cache`},
 	{"config-survives-lost-reply-to-its-multi", `hits a's #\d+ multi /config/keys/y`},
-	{"group-survives-late-reap-of-a-member", "late-reap"},
+	{"group-survives-late-reap-of-a-member", "late-reap-unlike"},
 	{"persistent-node-survives-lost-reply-to-its-create", `hits b's #\d+ create /members/x`},
 	{"registry-survives-expiry-of-a-registration", "expires session"},
 }

@@ -62,7 +62,7 @@ func TestFormerFindings(t *testing.T) {
 			[]string{"drop-reply client=a request=3", "refuse 8s client=a at=10ms"}},
 		{"a service is empty so late that the server looks for empty containers after the end",
 			"registry", "recipes.ServiceRegistry", scenario.Script{Clients: 3, Rounds: 1}, 185,
-			[]string{"late-reap 67s client=b at=54.772s"}},
+			[]string{"late-reap-unlike-3.8 67s client=b at=54.772s"}},
 		{"a process rests again although the one before, which has died, has rested",
 			"counter", "recipes.Counter", scenario.Script{Clients: 2, Rounds: 2, Goroutines: 2}, 7,
 			[]string{"respawn 10ms client=b op=delete request=3"}},

@@ -16,6 +16,9 @@ func Absent() []Missing {
 		{"B7", "https://github.com/python-zk/kazoo/pull/170",
 			"kazoo forgets its watches when the connection breaks; the Go client sets them " +
 				"again, so a waiter that hears of no disconnect is woken all the same"},
+		{"B16", "https://github.com/apache/curator/issues/1018",
+			"the node of the session that has ended is found by the next one, and is taken for " +
+				"its own; no new session of 3.8 sees such a node (see G3)"},
 		{"B20", "https://github.com/apache/curator/issues/711",
 			"member names get one more prefix at each reconnect; that needs a client with two " +
 				"parts, one to make such names and one to find them, and the Go client has one " +
@@ -67,6 +70,9 @@ func Absent() []Missing {
 		{"B84", "https://issues.apache.org/jira/browse/ZOOKEEPER-3145",
 			"it is a bug of a server, which misses to fire a watch; fakezk is right, and has no " +
 				"mode in which it is not"},
+		{"G3", "https://github.com/go-zookeeper/zk/blob/v1.0.4/conn.go",
+			"the search for a protected node in a new session finds that of the session before, as " +
+				"in B16; no new session of 3.8 sees it"},
 		{"G4", "https://github.com/go-zookeeper/zk/blob/v1.0.4/conn.go",
 			"a write to a connection in memory does not fail half-way, so no raw network error " +
 				"comes out of a request"},

@@ -352,7 +352,6 @@ func firstNode(conn *zk.Conn) (string, error) {
 var plantedElections = []Exhibit{
 	planted("stands twice when a reply is lost", liveness, electionOf(createsAgain)),
 	planted("all watch the leader", herd, electionOf(awaitsFirst)),
-	planted("leads through a dead session's node", safety, electionOf(ownsAnyNode)),
 	planted("never looks who is first", safety, electionOf(neverLooks)),
 	planted("forgets to resign", liveness, electionOf(func(l *plainLock) {
 		l.leave = func() error { l.forget(); return nil }

@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
 )
 
 // Exhibits that need an ensemble. A follower answers reads from its own tree, which may be older
@@ -29,7 +30,20 @@ var ensembleLocks = []Exhibit{
 		Wrong:  lockOf(func(l *plainLock) { l.ahead = l.olderNode(ctime) }),
 		Right:  lockOf(func(l *plainLock) { l.ahead = l.olderNode(czxid) }),
 		Script: onThree},
+	{Slug: "token-without-epoch", Title: "a fencing token of 32 bits",
+		Source: Ours, Remark: "No report, code or text was found that has it.",
+		Bug: "The token is the czxid of the owner's node, in a field of 32 bits. The bits that " +
+			"are left out are the epoch of the leader: when another one leads the tokens begin " +
+			"anew, and the resource turns the owner away.",
+		Property: linearizability.Fencing, Wrong: openLock(func(l *plainLock) object.Locker {
+			return shortToken{l} // wrong: the epoch is in the upper half
+		}), Script: onThree},
 }
+
+// shortToken is a lock with half a token.
+type shortToken struct{ *plainLock }
+
+func (l shortToken) Token() int64 { return int64(uint32(l.token)) }
 
 // syncWith waits until the server of the connection has applied all that the leader has decided.
 func syncWith(conn *zk.Conn, path string) error {
@@ -76,6 +90,79 @@ var ensembleValues = []Exhibit{
 		Wrong:    valueOf(value{before: syncOnce}), // wrong: the server may have been the leader
 		Right:    valueOf(value{before: confirm}),
 		Script:   onThree},
+	{Slug: "read-on-another-connection", Title: "own writes are read on another connection",
+		Source: Ours, Remark: "No report, code or text was found that has it.",
+		Bug: "A client writes on one connection and reads on another, which leads to a follower " +
+			"that is behind. ZooKeeper promises its own writes to a session, and this is another.",
+		Property: linearizable,
+		Wrong:    readElsewhere(nil), // wrong: the other session has seen less
+		Right:    readElsewhere(confirm),
+		Script:   onThree},
+}
+
+// readElsewhere is a workload of a value that is read on a connection of its own.
+func readElsewhere(before func(conn *zk.Conn, path string) error) scenario.Workload {
+	return object.Value(func(env object.Env) object.Valuer {
+		reads, _ := env.Connect()
+		return &twoConnections{value{conn: env.Conn}, value{conn: reads, before: before}}
+	})
+}
+
+// twoConnections is a value that is written on one connection and read on another.
+type twoConnections struct{ value, reads value }
+
+func (v *twoConnections) Get(ctx context.Context) (object.ValueState, error) {
+	return v.reads.Get(ctx)
+}
+
+func (v *twoConnections) Set(ctx context.Context, data []byte) (object.ValueState, error) {
+	return v.value.Set(ctx, data)
+}
+
+func (v *twoConnections) CompareAndSet(ctx context.Context, seen object.ValueState, data []byte) (
+	object.ValueState, bool, error) {
+	return v.value.CompareAndSet(ctx, seen, data)
+}
+
+var ensembleCounters = []Exhibit{
+	{Slug: "count-of-the-past", Title: "a counter is read without a sync",
+		Source: Text, Link: "https://zookeeper.apache.org/doc/current/zookeeperProgrammers.html#ch_zkGuarantees",
+		Bug: "A client adds to a counter and tells another client, which reads it from a follower " +
+			"that has not applied the addition.",
+		Property: linearizable, Wrong: readableOf(nil), // wrong: the answer may be old
+		Right:  readableOf(confirm),
+		Script: onThree},
+	{Slug: "count-at-a-deposed-leader", Title: "a counter is read after a sync alone",
+		Source: Report, Link: "https://issues.apache.org/jira/browse/ZOOKEEPER-2136",
+		Bug: "The leader is cut off from the others, or stands still, and they elect another " +
+			"one, which acknowledges an addition. The old leader does not know yet, and answers " +
+			"the sync and the read of a client that is still connected to it.",
+		Property: linearizable,
+		Wrong:    readableOf(syncOnce), // wrong: the server may have been the leader
+		Right:    readableOf(confirm),
+		Script:   onThree},
+}
+
+// readableOf is a workload of a counter that is read; before, unless nil, comes first.
+func readableOf(before func(conn *zk.Conn, path string) error) scenario.Workload {
+	return object.Counter(func(env object.Env) object.Counterer {
+		return &readable{counter{conn: env.Conn}, before}
+	})
+}
+
+type readable struct {
+	counter
+	before func(conn *zk.Conn, path string) error
+}
+
+func (c *readable) Get(context.Context) (int64, error) {
+	if c.before != nil {
+		if err := c.before(c.conn, counterPath); err != nil {
+			return 0, err
+		}
+	}
+	sum, _, err := c.read()
+	return sum, ignore(err, zk.ErrNoNode)
 }
 
 var ensembleConfigs = []Exhibit{
@@ -86,13 +173,18 @@ var ensembleConfigs = []Exhibit{
 			"that has not applied the last update, whose author has told others of it.",
 		Property: linearizable, Wrong: configOf(func(c *config) {
 			c.fetch = func(_ context.Context, key string) (object.ValueState, error) {
-				data, stat, err := c.conn.Get(keyPath(key)) // wrong: the answer may be old
-				if err != nil {
-					return object.ValueState{}, ignore(err, zk.ErrNoNode)
-				}
-				return object.ValueState{Data: data, Exists: true, Version: stat.Version}, nil
+				return fetchOnce(c.conn, key) // wrong: the answer may be old
 			}
 		}), Right: configOf(), Script: onThree},
+}
+
+// fetchOnce reads a setting from the server of the connection.
+func fetchOnce(conn *zk.Conn, key string) (object.ValueState, error) {
+	data, stat, err := conn.Get(keyPath(key))
+	if err != nil {
+		return object.ValueState{}, ignore(err, zk.ErrNoNode)
+	}
+	return object.ValueState{Data: data, Exists: true, Version: stat.Version}, nil
 }
 
 var ensembleBarriers = []Exhibit{

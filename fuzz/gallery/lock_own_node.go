@@ -51,25 +51,6 @@ var publishedLockOwnNode = []Exhibit{
 		}), Right: impatientLock(func(joined <-chan error, l *plainLock) error {
 			return errors.Join(<-joined, l.leave())
 		})},
-	{Slug: "dying-node-adopted", Alias: "B16", Title: "the node of the dying session is adopted",
-		Source: Report, Link: "https://github.com/apache/curator/issues/1018", See: []string{"G3"},
-		Bug: "The reply to the create is lost and the session ends. The new session searches for " +
-			"the GUID, finds the old session's node, which is about to be removed, and takes it " +
-			"for its own: soon it owns nothing.",
-		Property: safety, Wrong: lockOf(func(l *plainLock) {
-			var session int64
-			l.join = l.once(func() error {
-				err := l.make()
-				session = l.conn.SessionID() // wrong: the node found may be an earlier session's
-				return err
-			})
-			l.confirm = func() error {
-				if session != l.conn.SessionID() {
-					return errGone
-				}
-				return nil
-			}
-		}), Script: scenario.Script{Clients: 1, Rounds: 1}},
 	{Slug: "dying-node-owns", Alias: "B17", Title: "acquires through the previous session's node",
 		Source: Report, Link: "https://github.com/apache/curator/issues/1121",
 		Bug: "The session ends while the client waits, or just before it looks. Its node is " +

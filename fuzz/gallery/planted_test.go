@@ -50,7 +50,6 @@ var shortcuts = map[string]trial{
 	"queue-marks-its-elements-with-its-session":              {26, scenario.DefaultScript},
 	"rwlock-looks-and-then-enters":                           {1, scenario.DefaultScript},
 	"single-node-lock-tells-holds-apart-by-one-bit":          {28, scenario.DefaultScript},
-	"threshold-barrier-counts-the-node-of-its-dying-session": {28, scenario.DefaultScript},
 	"threshold-barrier-sets-again-whatever-was-lost":         {9, shortScript},
 	"two-phase-commit-acknowledges-a-lost-vote":              {6, shortScript},
 	"two-phase-commit-does-not-ask-what-others-have-decided": {14, scenario.DefaultScript},
@@ -222,7 +221,7 @@ func survivesSweep(t *testing.T, s scenario.Scenario) {
 func TestServicesMayStayOnlyIfEmptiedLate(t *testing.T) {
 	named, err := gallery.Named("registry-keeps-its-services")
 	check.OK(t, err)
-	reap, err := fault.Parse("late-reap 3s client=b at=1s")
+	reap, err := fault.Parse("late-reap-unlike-3.8 3s client=b at=1s")
 	check.OK(t, err)
 	o := run(t, scenario.Scenario{
 		Workload: named[0].Wrong, Script: scenario.DefaultScript, Seed: 1,

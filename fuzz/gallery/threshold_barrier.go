@@ -204,22 +204,6 @@ var plantedThresholds = []Exhibit{
 	})),
 	planted("leaves its node when it gives up", orphans,
 		thresholdOf(func(b *plainThreshold) { b.giveUp = nothing })),
-	planted("counts the node of its dying session", safety, thresholdOf(func(b *plainThreshold) {
-		session := int64(0)
-		b.join = func() error {
-			err := b.joinOnce()
-			session = b.conn.SessionID()
-			return err
-		}
-		b.number = func() (int, int32, error) {
-			if session != b.conn.SessionID() {
-				if err := b.join(); err != nil {
-					return 0, 0, err
-				}
-			}
-			return b.readNumber()
-		}
-	})),
 	planted("does not see that the number changes", safety, thresholdOf(func(b *plainThreshold) {
 		number, version := 0, int32(0)
 		b.number = func() (_ int, _ int32, err error) {

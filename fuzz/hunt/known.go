@@ -106,7 +106,7 @@ func (r *observed) locate() bool {
 	switch f.Kind {
 	case fault.DropRequest, fault.Stall, fault.StallMidFrame, fault.Delay:
 	default:
-		return f.Kind == fault.LateReap || f.Kind == fault.Refuse
+		return f.Kind == fault.Refuse
 	}
 	for _, q := range r.base.Result.Requests { // in the run, it may not have been applied
 		if q.Client == f.Client && q.Number == f.Request {
@@ -155,7 +155,7 @@ func (r *observed) showsRunOf(f fault.Fault) bool {
 	case r.fault.Kind == dropRequest && f.Kind == dropReply:
 		return r.readInVain()
 	case r.fault.Kind == f.Kind && f.For > r.fault.For:
-		if f.Kind == fault.LateReap || f.Kind == fault.Refuse {
+		if f.Kind == fault.Refuse {
 			return r.cutOff()
 		}
 		return r.outlived(f.For)

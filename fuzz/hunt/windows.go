@@ -16,8 +16,8 @@ type second struct {
 // inWindow are second faults for a run whose only fault lasts. They let a client act on what it has
 // read before the world changed:
 //
-//   - While the server keeps the nodes of a session that is over, or is behind, a client reads. It
-//     gets the reply when the nodes are gone, and others have made theirs.
+//   - While the server is behind, a client reads. It gets the reply when the server has caught up,
+//     and others have made their nodes.
 //   - While a goroutine waits for its reply in a pause, its session ends, or its connection, and
 //     others go on.
 func inWindow(o *scenario.Outcome) []second {
@@ -28,7 +28,7 @@ func inWindow(o *scenario.Outcome) []second {
 	began := timeOf(o, strike.Step)
 	var faults []second
 	switch strike.Fault.Kind {
-	case fault.LateReap, fault.Lag:
+	case fault.Lag:
 		ends := began + strike.Fault.For
 		for _, r := range o.Result.Requests {
 			at := timeOf(o, r.Step)

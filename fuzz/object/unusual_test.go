@@ -389,7 +389,7 @@ func TestALazyLockIsGivenItsTime(t *testing.T) {
 			"restart 30ms client=b request=43", "expire client=a at=9m44.97s",
 		}},
 		{11356340617778044228, []string{
-			"late-reap 5.1s client=b at=6m27.676s", "respawn 510ms client=c request=13",
+			"late-reap-unlike-3.8 5.1s client=b at=6m27.676s", "respawn 510ms client=c request=13",
 			"drop-request client=b request=30", "drop-request client=b request=17",
 		}},
 	} {

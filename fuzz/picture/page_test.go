@@ -169,14 +169,14 @@ func pageFoldsAndUnfolds(t *testing.T, b *browser.Browser) {
 
 func pageObeysKeys(t *testing.T, b *browser.Browser) {
 	b.Size(1280, 800)
-	b.OpenFile(pageOf(t, exhibit(t, "dying-node-adopted")))
+	b.OpenFile(pageOf(t, exhibit(t, "empty-list-owns")))
 	b.Press("Home")
 	b.Press("j")
 	b.Want("2", `view.cursor`)
 	b.Press("f")
 	b.Want("true", `strikeAt.has(view.cursor)`)
 	b.Press("v")
-	b.Want("36", `view.cursor`)
+	b.Want("14", `view.cursor`)
 	b.Press("/")
 	for _, key := range "expires" {
 		b.Press(string(key))
@@ -220,7 +220,7 @@ func pageLongRunsDrawOnlyWhatIsVisible(t *testing.T, b *browser.Browser) {
 // pageIsReadableOnASmallScreen: the page itself does not scroll to the side.
 func pageIsReadableOnASmallScreen(t *testing.T, b *browser.Browser) {
 	b.Size(420, 900)
-	b.OpenFile(pageOf(t, exhibit(t, "dying-node-adopted")))
+	b.OpenFile(pageOf(t, exhibit(t, "empty-list-owns")))
 	b.Want("true", `document.documentElement.scrollWidth <= innerWidth`)
 }
 

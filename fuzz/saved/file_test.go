@@ -188,7 +188,8 @@ var badFiles = []struct{ about, old, new, want string }{
 	{"fault of no kind", "- cut client", "- explode client",
 		`7:5: unknown fault kind "explode"; expected one of drop-request, drop-reply, cut, ` +
 			`cut-mid-frame, stall, stall-mid-frame, delay, pause, blackhole, refuse, expire, ` +
-			`late-reap, restart, crash, respawn, error, lag, isolate, pause-server, failover-lose, failover-keep`},
+			`restart, crash, respawn, error, ` +
+			`late-reap-unlike-3.8, lag, isolate, pause-server, failover-lose, failover-keep`},
 	{"fault without a place", "cut client=a request=1", "cut client=a",
 		`7:5: fault "cut client=a": expected exactly one of request=, event= and at=`},
 	{"fault with a bad number", "request=1", "request=one",

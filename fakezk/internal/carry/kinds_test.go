@@ -63,8 +63,8 @@ var kindTests = []struct{ line, want string }{
 	{"refuse 3s at=1s", "sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck"},
 	{"expire request=1", "struck 1 taken, expire 1"},
 	{"expire at=1s", "expire of client 0, struck"},
-	{"late-reap 3s request=1", "struck 1 taken, expire 1 late 3s"},
-	{"late-reap 3s at=1s", "expire of client 0 late 3s, struck"},
+	{"late-reap-unlike-3.8 3s request=1", "struck 1 taken, expire 1 late 3s"},
+	{"late-reap-unlike-3.8 3s at=1s", "expire of client 0 late 3s, struck"},
 	{"restart 3s request=1",
 		"struck 1 taken, down, restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, " +
 			"send 3 reset"},
