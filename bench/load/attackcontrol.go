@@ -33,19 +33,13 @@ var slow = controlSizes{100, 40, 3_000_000, 5 * time.Second, 10 * time.Second}
 // after that.
 type controlAttack struct {
 	name string
-	do   func(control string) (ends string, err error)
+	do   func(a *app, control string) (ends string, err error)
 	then func(s *server, control string) (ends string, err error)
 }
 
 var controlAttacks = []controlAttack{
-	{name: "slow bodies", do: sendOnly(func() []byte {
-		head := fmt.Sprintf("POST /load HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n",
-			slow.megabytes<<20+1)
-		return append([]byte(head), bytes.Repeat([]byte("x"), slow.megabytes<<20)...)
-	})},
-	{name: "slow readers", do: sendOnly(func() []byte {
-		return []byte("GET /tree HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	})},
+	{name: "slow bodies", do: sendOnly("body")},
+	{name: "slow readers", do: sendOnly("tree")},
 	{name: "a load of small nodes; a reset; SIGTERM in a load", do: loadSmall, then: resetAndEnd},
 }
 
@@ -102,7 +96,7 @@ func (k controlAttack) measured(a *app) (row []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ends, doErr := k.do(control)
+	ends, doErr := k.do(a, control)
 	requests, pings, memory, err := innocents.stop()
 	if err := firstOf(doErr, err); err != nil {
 		return nil, err
@@ -120,7 +114,7 @@ func (k controlAttack) measured(a *app) (row []string, err error) {
 }
 
 // loadSmall loads a tree of small nodes.
-func loadSmall(control string) (ends string, err error) {
+func loadSmall(_ *app, control string) (ends string, err error) {
 	return "answered", ask(http.DefaultClient, "POST", "http://"+control+"/load", smallNodes())
 }
 
@@ -130,7 +124,7 @@ func resetAndEnd(s *server, control string) (ends string, err error) {
 	began := time.Now()
 	err = ask(http.DefaultClient, "POST", "http://"+control+"/reset", "")
 	reset := time.Since(began)
-	go func() { _, _ = loadSmall(control) }()
+	go func() { _, _ = loadSmall(nil, control) }()
 	time.Sleep(slow.lasts)
 	began = time.Now()
 	err = firstOf(err, s.stop())
@@ -165,23 +159,55 @@ func ask(client *http.Client, method, address, body string) error {
 	return err
 }
 
-// slowClients are the attackers.
-type slowClients []net.Conn
-
-// sendOnly is an attack by clients that send a text, and nothing more. None of them reads.
-func sendOnly(text func() []byte) func(control string) (ends string, err error) {
-	return func(control string) (ends string, err error) {
-		attackers, err := beginSlowly(control, text())
+// sendOnly is an attack by another process, so that its goroutines do not keep the innocent clients
+// from running.
+func sendOnly(what string) func(a *app, control string) (ends string, err error) {
+	return func(a *app, control string) (ends string, err error) {
+		s, lines, err := startAgain(a, 1, []string{"send-only", control, what,
+			fmt.Sprint("--clients=", slow.clients), fmt.Sprint("--megabytes=", slow.megabytes),
+			fmt.Sprint("--lasts=", slow.lasts)})
 		if err != nil {
 			return "", err
 		}
-		time.Sleep(slow.lasts)
-		return fmt.Sprintf("%d refused", attackers.end()), nil
+		return lines[0], s.stop()
 	}
 }
 
-func beginSlowly(control string, text []byte) (clients slowClients, err error) {
-	for range slow.clients {
+// sendOnlyCommand has clients that send a text, and nothing more. None of them reads. Then it says
+// how many were refused, and waits for the end of standard input.
+type sendOnlyCommand struct {
+	Control   string `arg:""`
+	What      string `arg:"" enum:"body,tree"`
+	Clients   int
+	Megabytes int
+	Lasts     time.Duration
+}
+
+// Run is the attack.
+func (c *sendOnlyCommand) Run(a *app) error {
+	text := []byte("GET /tree HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	if c.What == "body" {
+		text = fmt.Appendf(nil, "POST /load HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n",
+			c.Megabytes<<20+1)
+		text = append(text, bytes.Repeat([]byte("x"), c.Megabytes<<20)...)
+	}
+	attackers, err := beginSlowly(c.Clients, c.Control, text)
+	if err != nil {
+		return err
+	}
+	time.Sleep(c.Lasts)
+	if _, err := fmt.Fprintf(a.out, "%d refused\n", attackers.end()); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, a.in)
+	return err
+}
+
+// slowClients are the attackers.
+type slowClients []net.Conn
+
+func beginSlowly(n int, control string, text []byte) (clients slowClients, err error) {
+	for range n {
 		conn, err := net.Dial("tcp", control)
 		if err != nil {
 			clients.end()

@@ -66,6 +66,7 @@ type flags struct {
 	Serve   serveCommand   `cmd:"" help:"Serve our server until interrupted."`
 
 	ServeControl serveControlCommand `cmd:"" hidden:"" help:"zksim serve until standard input ends."`
+	SendOnly     sendOnlyCommand     `cmd:"" hidden:"" help:"Clients that send a text and read nothing."`
 }
 
 // vars are texts of the help that are too long for a tag.

@@ -43,7 +43,7 @@ const (
 	maxNamespaces = 100
 
 	maxControlBody = 1 << 20         // bytes of a body; a tree file has up to tree.MaxBytes
-	maxHeld        = 256 << 20       // bytes of bodies and replies; then large ones are refused
+	maxHeld        = 64 << 20        // bytes of bodies and replies; then large ones are refused
 	smallBytes     = 1 << 20         // of a body or reply that is refused at twice maxHeld only
 	retryAfter     = "1"             // seconds until a refused client asks again
 	giveBackAfter  = 5 * time.Second // from the end of something large until memory is given back

@@ -80,7 +80,7 @@
 // whole tree or list (/tree, /dump, /sessions, /watches, /load). More wait. 100 requests with wait,
 // and event streams, have places of their own, and more get 503. A body must come within a minute.
 // A client must take 64 KiB of a reply within ten seconds, and all of it within a minute, or it
-// loses the connection. While the bodies and replies of others take 256 MiB, a body or reply above
-// 1 MiB gets 503; shorter ones do at 512 MiB. A 503 has the header Retry-After, unless the server
+// loses the connection. While the bodies and replies of others take 64 MiB, a body or reply above
+// 1 MiB gets 503; shorter ones do at 128 MiB. A 503 has the header Retry-After, unless the server
 // stops. Five seconds after something large has gone, its memory goes back to the system.
 package serve

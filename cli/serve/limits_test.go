@@ -190,7 +190,7 @@ func TestLargeBodiesAndRepliesAreBounded(t *testing.T) {
 		w := c.answered(t, method, path, body)
 		check.Equal(t, fmt.Sprint(w.Code, w.Header()["Retry-After"]), "503 [1]", line)
 		check.Contains(t, w.Body.String(),
-			`"the bodies and replies of other requests take 256 MiB already; ask again later"`, line)
+			`"the bodies and replies of other requests take 64 MiB already; ask again later"`, line)
 	}
 	check.Equal(t, c.memory.held.Load(), maxHeld+1)
 	check.Equal(t, c.answered(t, "GET", "/server", "").Code, 200)
