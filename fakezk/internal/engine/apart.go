@@ -24,7 +24,7 @@ func (e *Engine) Leave(server int) {
 		e.begin(e.last)
 		e.catchUp(r) // it has decided that these are committed
 	}
-	clear(r.touched)
+	r.forgetTouched()
 	r.known = make(map[int64]*session, len(e.sessions.byID))
 	for id, s := range e.sessions.byID {
 		known := *s
@@ -47,7 +47,7 @@ func (e *Engine) Leave(server int) {
 func (e *Engine) Down(server int, now time.Time) Reaction {
 	e.begin(now.UnixMilli())
 	r := e.ensemble.servers[server]
-	clear(r.touched)
+	r.forgetTouched()
 	if !r.isApart() {
 		return e.reaction()
 	}

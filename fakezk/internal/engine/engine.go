@@ -240,7 +240,7 @@ func (e *Engine) Restart(now time.Time) Reaction {
 	e.sessions.restart(ms)
 	e.pingAt = never
 	for _, r := range e.servers {
-		clear(r.touched)
+		r.forgetTouched()
 	}
 	e.reaper = newReaper(e.cfg.ContainerCheckInterval, ms)
 	return e.reaction()

@@ -129,6 +129,7 @@ type replica struct {
 	unapplied []state.Txn                                 // decided by the leader, not yet here
 	known     map[int64]*session                          // while it is apart; see Engine.Leave
 	touched   map[int64]bool                              // sessions, as the leader does not know
+	missed    bool                                        // a ping of the leader
 }
 
 func newReplica(cfg Config) *replica {

@@ -141,6 +141,8 @@ func TestAFollowerThatIsSilentTellsLater(t *testing.T) {
 	b.wait(4600 * time.Millisecond)
 	check.Equal(t, b.e.Sessions()[0].ExpiresAt.Sub(start), 10*time.Second, "the end to come")
 	silent = false
+	b.must(c, ping)
+	b.take(b.e.Down(1, b.now)) // the leader has heard of the first request
 	b.wait(4 * time.Second)
 	check.Equal(t, len(b.e.Sessions()), 1, "sessions")
 	b.wait(3 * time.Second)

@@ -15,6 +15,9 @@ func (x *exchange) touch() bool {
 	case at == x.e.leader:
 		x.e.sessions.touch(x.c.session, x.now)
 	default:
+		if at.missed && x.e.reachesLeader(at) {
+			x.e.tell(at, x.now) // the ping that was held comes before all that follows
+		}
 		at.touched[x.c.session.id] = true
 		x.e.pingAt = min(x.e.pingAt, x.e.nextPing(x.now))
 	}
@@ -56,14 +59,24 @@ func (e *Engine) ping(now int64) {
 	e.pingAt = never
 	for _, r := range e.servers {
 		if len(r.touched) > 0 && !e.reachesLeader(r) {
-			e.pingAt = e.nextPing(now)
+			r.missed, e.pingAt = true, e.nextPing(now)
 			continue
 		}
-		for id := range r.touched {
-			if s := e.sessions.byID[id]; s != nil {
-				e.sessions.touch(s, now)
-			}
-		}
-		clear(r.touched)
+		e.tell(r, now)
 	}
+}
+
+// tell lets the leader hear of the sessions that a server has touched.
+func (e *Engine) tell(r *replica, now int64) {
+	for id := range r.touched {
+		if s := e.sessions.byID[id]; s != nil {
+			e.sessions.touch(s, now)
+		}
+	}
+	r.forgetTouched()
+}
+
+func (r *replica) forgetTouched() {
+	clear(r.touched)
+	r.missed = false
 }
