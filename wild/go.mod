@@ -14,6 +14,8 @@ require (
 	github.com/prometheus/common v0.72.1
 	github.com/prometheus/prometheus v0.316.0
 	github.com/samuel/go-zookeeper v0.0.0-20190923202752-2cc03de413da
+	github.com/segmentio/topicctl v1.0.0
+	github.com/sirupsen/logrus v1.9.3
 	github.com/zksim/zksim v0.0.0
 )
 

@@ -28,7 +28,7 @@ var onRealServer = []string{
 
 // inRealTime are the scenarios of libraries that have fixed times: the clock and the World go
 // equally fast.
-var inRealTime = []string{"prometheus-keeps-a-gone-target"}
+var inRealTime = []string{"prometheus-keeps-a-gone-target", "topicctl-taken-for-nobody"}
 
 func TestScenariosShowOnARealServer(t *testing.T) {
 	if !testrun.Full() {
