@@ -7,7 +7,7 @@ import (
 
 // goArgs is a command line of go. The flags that zksim extends have fields of their own.
 type goArgs struct {
-	sub     string // test, run, build, vet
+	sub     string // one of goTakes
 	dir     string // of the flag -C
 	overlay string // of the flag -overlay
 	tags    string // of the flag -tags

@@ -19,6 +19,9 @@ func TestGoArgsKeepWhatTheyDoNotChange(t *testing.T) {
 		{"test . -args -tags x", "", "test -overlay=O -tags=T . -args -tags x"},
 		{"run -race . -tags x", "", "run -overlay=O -tags=T -race . -tags x"},
 		{"run -exec e -overlay=o . -- -C x", "", "run -overlay=O -tags=T -exec e . -- -C x"},
+		{"list -f {{.Dir}} -tags a ./...", "", "list -overlay=O -tags=a,T -f {{.Dir}} ./..."},
+		{"install ./cmd/x", "", "install -overlay=O -tags=T ./cmd/x"},
+		{"generate -run x .", "", "generate -overlay=O -tags=T -run x ."},
 		{"test -overlay o", "-overlay=p", "test -overlay=O -tags=T"},
 	}
 	for _, test := range tests {
