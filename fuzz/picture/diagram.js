@@ -177,14 +177,14 @@ function leaderAt(step) {
   return 0;
 }
 
-// drawApplied marks where a server that does not lead has applied transactions.
+// drawApplied marks where servers have applied transactions.
 function drawApplied(root, seen) {
   const before = new Map();
   for (const s of run.states) {
     const news = before.has(s.server) && before.get(s.server) !== s.zxid;
     before.set(s.server, s.zxid);
     const y = middle(s.from), lane = laneOfServer(s.server);
-    if (!news || s.leads || !seen(y, y) || rows[rowOf[s.from]]?.kind === "fold") continue;
+    if (!news || !seen(y, y) || rows[rowOf[s.from]]?.kind === "fold") continue;
     const dot = svg("circle", { class: "dot applied", cx: lane.x, cy: y, r: 2.6 }, root);
     dot.addEventListener("click", () => select(s.from));
     tip(dot, `server ${s.server} has applied zxid ${s.zxid}`);

@@ -103,7 +103,7 @@ func pageShowsSeveralServers(t *testing.T, b *browser.Browser) {
 	b.Want("true", `document.getElementById("meaning").textContent.length > 40`)
 	b.Click(`document.querySelectorAll("#summary a")[2]`) // of the value's last change
 	servers := b.Eval(`document.querySelector("#panel .servers").innerText`)
-	for _, part := range []string{"server 1: leads no more, and does not know it", "the leader has",
+	for _, part := range []string{"server 1: leads no more, and does not know it", "another has",
 		"server 2: leads"} {
 		if !strings.Contains(servers, part) {
 			t.Errorf("the panel has no %q:\n%s", part, servers)

@@ -58,7 +58,7 @@ function about(step) {
   for (const c of [callAt.get(step), returnAt.get(step)]) if (c) callFacts(c, step, fact);
   for (const s of strikeAt.get(step) || []) {
     fact("fault", s.fault);
-    fact("acts on", s.target || s.c || "all clients");
+    fact("acts on", s.target || s.c || (s.server ? `server ${s.server}` : "all clients"));
     if (s.until > s.step + 1) fact("until", stepLink(Math.min(s.until, last)));
   }
   for (let n = step; n <= rows[rowOf[step]].to && rows[rowOf[step]].kind === "line"; n++) {
@@ -133,14 +133,19 @@ function clientsAt(step) {
 // serversAt tells of each of several servers who leads, what is wrong, and what it has applied.
 function serversAt(step) {
   if (run.servers === 1) return [];
-  const list = element("ul", { class: "servers" }), leader = leaderAt(step);
+  const list = element("ul", { class: "servers" });
+  const number = (s) => parseInt(s.zxid); // before the words about its epoch
+  let newest = null; // a leader may apply what it has decided after a follower
+  for (let n = 1; n <= run.servers; n++) {
+    const s = stateAt(n, step);
+    if (s && (!newest || number(s) > number(newest))) newest = s;
+  }
   for (let n = 1; n <= run.servers; n++) {
     const s = stateAt(n, step);
     if (!s) continue;
     const parts = [s.leads ? "leads" : "", s.trouble || "",
       `has applied zxid ${s.zxid}`].filter((p) => p);
-    const lead = leader && stateAt(leader, step);
-    if (lead && lead.zxid !== s.zxid) parts.push(`the leader has ${lead.zxid}`);
+    if (newest.zxid !== s.zxid) parts.push(`another has ${newest.zxid}`);
     list.append(element("li", {}, element("b", {}, "server " + n), ": " + parts.join(", ")));
   }
   return [element("h2", {}, `servers at step ${step}`), list];
