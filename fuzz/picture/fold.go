@@ -8,7 +8,7 @@ const (
 	foldRefused    = "refused dial"
 	foldRepetition = "repetition"
 	foldNoEvent    = "other line"
-	foldOwn        = "own line of the test"
+	foldOwn        = "own line"
 )
 
 // longestCycle bounds the lines that are compared with the next ones: those of one attempt.

@@ -43,6 +43,7 @@ var meanings = map[string]string{
 	linearizability.Herd: "Each release wakes many waiters, which all ask the server at once. With " +
 		"more clients it gets slower for all.",
 	scenario.InvariantProperty: "What the test says of every moment was not so at one.",
+	"property":                 "What the test expects of the service was not so.",
 	"panic":                    "The process of the client ends, with all that it does.",
 	"frozen":                   "The goroutine never goes on, and all that wait for it wait with it.",
 }
