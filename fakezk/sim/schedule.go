@@ -29,12 +29,13 @@ const (
 	// Beyond Numbers, and once all scripts have ended, it is the first.
 	Choices ScheduleKind = "choices"
 	// Turns let one thing happen at a time: a message arrives, a dial ends, a script wakes from a
-	// sleep, or a context of [Goroutine.Within] is done. Messages and dials take no time, but every
-	// thing may be late by up to [Lateness] and be overtaken by others. Wherever several can come
-	// next, the next of Numbers says which, from 0: those that are due first, and then those that
-	// came up first. Beyond Numbers, and once all scripts have ended, it is the first. What only
-	// one client notices is no choice if it is all that can reach that client. All else, such as
-	// the timers of code and the ends of sessions, comes at its time.
+	// sleep, a context of [Goroutine.Within] is done, or a fault of a client strikes at a time up
+	// to [Lateness]. Messages and dials take no time, but every thing may be late by up to
+	// [Lateness] and be overtaken by others. Wherever several can come next, the next of Numbers
+	// says which, from 0: those that are due first, and then those that came up first. Beyond
+	// Numbers, and once all scripts have ended, it is the first. What only one client notices is no
+	// choice if it is all that can reach that client. All else, such as the timers of code and the
+	// ends of sessions, comes at its time.
 	Turns ScheduleKind = "turns"
 )
 

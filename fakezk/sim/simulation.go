@@ -151,9 +151,23 @@ func (s *simulation) setUp() {
 	}
 	for _, f := range s.faults.Armed() {
 		if f.At != 0 {
-			s.agenda.Schedule(f.At, func() { s.faults.Strike(f, s.agenda.Now(), s.driver) })
+			s.setUpFault(f)
 		}
 	}
+}
+
+// setUpFault starts the timer of a fault that is bound to a time. Under turns a short one waits for
+// its turn as soon as the scripts have begun.
+func (s *simulation) setUpFault(f *carry.Armed) {
+	strike := func() { s.faults.Strike(f, s.agenda.Now(), s.driver) }
+	i := slices.IndexFunc(s.processes.list, func(p *process) bool { return p.name == f.Client })
+	if i < 0 || f.At > Lateness || !s.turns.on() {
+		s.agenda.Schedule(f.At, strike)
+		return
+	}
+	s.agenda.Schedule(s.network.draws.Start(i), func() {
+		s.turns.addFault(f, s.processes.list[i], strike)
+	})
 }
 
 // playOvertime is the loop for scripts that are slow; see World.Overtime.

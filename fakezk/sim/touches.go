@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -120,6 +121,18 @@ func (t *turns) describeRequest(d *trace.Thing, h head) {
 	t.addWatchers(d, &does)
 	d.Reads, d.Writes, d.Updates = does.reads, does.writes, does.updates
 	d.Numbered, d.Opaque = does.numbered, does.opaque
+}
+
+// describeExpiry adds what the end of a client's sessions does: their ephemerals go.
+func (t *turns) describeExpiry(d *trace.Thing, p *process) {
+	var does touches
+	for _, session := range slices.Sorted(maps.Keys(p.sessions)) {
+		for _, path := range t.engine.Store().Ephemerals(session) {
+			does.change(path, parentOf(path))
+		}
+	}
+	t.addWatchers(d, &does)
+	d.Reads, d.Writes, d.Updates = does.reads, does.writes, does.updates
 }
 
 // addWatchers adds the watches that a request may fire: it takes them away from other requests.

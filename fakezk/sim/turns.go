@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
 	"github.com/zksim/zksim/fakezk/trace"
@@ -95,6 +97,12 @@ func (t *turns) sleep(group []sleeper, wake func()) {
 	t.agenda.Schedule(at, func() { t.add(trace.Wakes, p, 0, wake) })
 }
 
+// addFault adds a fault that is bound to a time and strikes a client.
+func (t *turns) addFault(f *carry.Armed, p *process, strike func()) {
+	w := t.add(trace.Strikes, p, f.At, strike)
+	w.Alone = f.Kind != fault.Expire
+}
+
 func (t *turns) reckoningOf(p *process) time.Duration { return max(t.agenda.Now(), p.reckoning) }
 
 // sent notes when a message that is sent now is due, and what has brought it about.
@@ -141,6 +149,9 @@ func (t *turns) over() bool { return t.dropped && !t.network.faults.Healed() }
 
 // take lets a thing happen.
 func (t *turns) take(next *thing) {
+	if next.Kind == trace.Strikes { // it keeps nobody busy
+		next.due = t.reckoningOf(next.process)
+	}
 	t.planned, t.own, t.reckoning = false, true, next.due
 	t.taken++
 	next.process.reckoning = max(next.process.reckoning, next.due)
@@ -227,7 +238,8 @@ func (t *turns) open() (list []*thing, held time.Duration) {
 // comesAtOnce reports whether a thing is no matter of choice: only its client notices it, and it is
 // all that can reach the client.
 func (t *turns) comesAtOnce(w *thing) bool {
-	if w.head.link != nil && (w.head.up || w.head.link.conn.Selected(&w.head.link.conn.Down)) {
+	if w.head.link != nil && (w.head.up || w.head.link.conn.Selected(&w.head.link.conn.Down)) ||
+		w.Kind == trace.Strikes {
 		return false
 	}
 	if t.atOnce != nil {
@@ -255,6 +267,9 @@ func (t *turns) isOnlyOne(w *thing) bool {
 // describe returns the description of a thing, for the chooser.
 func (t *turns) describe(w *thing) trace.Thing {
 	d := w.Thing
+	if d.Kind == trace.Strikes && !d.Alone {
+		t.describeExpiry(&d, w.process)
+	}
 	if l := w.head.link; l != nil {
 		d.Kind, d.Delivery = trace.AtClient, w.head.describe()
 		lane := &l.conn.Down

@@ -15,7 +15,8 @@ type Turn struct {
 }
 
 // A Thing is something that can happen next: a request reaches the server, a message reaches a
-// client, a dial ends, a script wakes from a sleep, or a context of a script is done.
+// client, a dial ends, a script wakes from a sleep, a context of a script is done, or a fault
+// strikes.
 type Thing struct {
 	Kind ThingKind
 	// Delivery has the client, and the number among its things of this kind. For requests and
@@ -30,8 +31,8 @@ type Thing struct {
 	// After is the thing that has brought it about: its number among all that have come, from 1; 0
 	// if there is none.
 	After int
-	// Alone says that the order with every other thing makes a difference: a fault acts on
-	// it, or it is the end of a connection.
+	// Alone says that the order with every other thing makes a difference: it is a fault, a fault
+	// acts on it, or it is the end of a connection.
 	Alone bool
 }
 
@@ -44,6 +45,7 @@ const (
 	AtClient ThingKind = "message"
 	DialEnds ThingKind = "dial"
 	Wakes    ThingKind = "wake" // also the end of a context
+	Strikes  ThingKind = "fault"
 )
 
 // Commutes reports whether the order of two things that can both come next makes no difference to
@@ -59,9 +61,9 @@ func (t Thing) Commutes(u Thing) bool {
 	switch {
 	case t.Alone || u.Alone:
 		return false
-	case t.Kind != AtServer && u.Kind != AtServer:
+	case !t.atServer() && !u.atServer():
 		return t.Client != u.Client
-	case t.Kind != AtServer || u.Kind != AtServer:
+	case !t.atServer() || !u.atServer():
 		return true
 	}
 	return t.Client != u.Client && !t.Opaque && !u.Opaque && !t.disturbs(u) && !u.disturbs(t) &&
@@ -69,6 +71,10 @@ func (t Thing) Commutes(u Thing) bool {
 			return slices.Contains(u.noticedBy(), client)
 		})
 }
+
+// atServer reports whether a thing happens at the server: a request arrives, or a fault ends a
+// session.
+func (t Thing) atServer() bool { return t.Kind == AtServer || t.Kind == Strikes }
 
 // disturbs reports whether a request changes what another one reads or changes.
 func (t Thing) disturbs(u Thing) bool {

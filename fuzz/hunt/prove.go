@@ -227,6 +227,9 @@ func (p *prover) addFault(t *tree) {
 	}
 	for _, client := range p.Scenario.Script.ClientNames() {
 		for _, kind := range ProvedKinds() {
+			if kind.Kind == fault.Expire {
+				add(fault.Fault{Kind: kind.Kind, Client: client, At: sim.Lateness})
+			}
 			for n := range t.requests[client] {
 				add(fault.Fault{Kind: kind.Kind, Client: client, Request: n + 1})
 			}
@@ -414,7 +417,7 @@ func (p *Proof) Scope() string {
 			kinds = append(kinds, string(k.Kind))
 		}
 		text += "tried: each of " + strings.Join(kinds, ", ") +
-			", at every request and notification\n"
+			", at every request and notification, and the end of a session at any moment\n"
 	}
 	return text + fmt.Sprintf("not tried, so not proved: other scripts, payloads, pauses and random "+
 		"numbers than those of seed %d; other faults; several servers; timers that end while a "+
