@@ -219,6 +219,11 @@ func fail(
 		t.Fatalf("%s\nzksim: %s is violated, but not each time: %s",
 			story, small.Property(), diverged(t, hunt.DivergenceOf(small, differing)))
 	}
+	if small.Scenario.Script.Servers > 1 && flagServers.Number == 0 {
+		story += "\nzksim: this needs several servers, as one scenario of eight has them: a read may " +
+			"be answered by a server that lags, and a sync by a leader that was deposed. " +
+			"-zksim.servers=1 plays on one only\n"
+	}
 	for _, say := range others {
 		story += say(small)
 	}

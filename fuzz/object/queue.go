@@ -18,8 +18,10 @@ import (
 
 // Queuer is a queue under test. Offer appends an element. Take waits for the first element and
 // removes it. An error of Take that wraps the error of its context must mean that nothing was
-// taken, unless it is ambiguous, too; see [ErrAmbiguous]. The methods of [Poller] and [Peeker] are
-// optional and tested, too; the rule for errors of Take holds for those of Poll.
+// taken, unless it is ambiguous, too; see [ErrAmbiguous]. An element that the queue has removed and
+// returned to nobody is lost all the same: a plain get and delete loses one if the reply is lost,
+// and needs the claim MayLose. The methods of [Poller] and [Peeker] are optional and tested, too;
+// the rule for errors of Take holds for those of Poll.
 type Queuer interface {
 	Offer(ctx context.Context, data []byte) error
 	Take(ctx context.Context) ([]byte, error)

@@ -21,8 +21,9 @@ type ValueState struct {
 }
 
 // Valuer is a shared value under test. Set writes without a condition and returns the new state.
-// Get reads. CompareAndSet writes if the value has the version of seen, or if neither exists, and
-// returns the new state and true; otherwise it returns the present state and false.
+// Get reads a state that is no older than the call: with several servers a plain read may be older.
+// CompareAndSet writes if the value has the version of seen, or if neither exists, and returns the
+// new state and true; otherwise it returns the present state and false.
 type Valuer interface {
 	Get(ctx context.Context) (ValueState, error)
 	Set(ctx context.Context, data []byte) (ValueState, error)

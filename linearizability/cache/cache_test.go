@@ -142,7 +142,7 @@ func TestCaches(t *testing.T) {
 				f.looks("a", sees(one).told(added(one), added(one)))
 			}},
 		{Name: "settles beside the tree", Bad: lin.Liveness,
-			Says: `shows "1" of zxid 1 of /c, which is "2" of zxid 2 since step 2`,
+			Says: `shows "1" of zxid 1 of /c, where the server has had "2" of zxid 2 since step 2`,
 			Opts: Claims{Patience: 50 * time.Millisecond}, Build: func(f *fixture) {
 				one := f.makes("/c", "1")
 				f.changes("/c", "2")

@@ -105,7 +105,7 @@ func (t *table) wrongFinalLook() (v lin.Verdict, bad bool) {
 			if shown := l.find(path); !now.is(shown) {
 				return judging.Violated(lin.Liveness, []int64{l.op.Call, now.from},
 					"%s: long after the last change and all faults the cache shows %s of %s, "+
-						"which is %s since step %d",
+						"where the server has had %s since step %d",
 					judging.Describe(l.op), shown, path, now, now.from), true
 			}
 		}

@@ -59,7 +59,7 @@ func judgeLeaderAnswers(t table) lin.Verdict {
 				op.Client, op.Call, op.Return)
 		}
 		return judging.Violated(lin.Answers, steps,
-			"%s was told that %q leads in epoch %d, which did not at any moment from step %d to %d",
+			"%s was told that %q leads in epoch %d, but it led at no moment from step %d to %d",
 			op.Client, op.Output, op.Token, op.Call, op.Return)
 	}
 	return judging.Fine(lin.Answers, "%s about the leader, each of which was right", judging.Count(asked, "answer"))

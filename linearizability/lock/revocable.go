@@ -11,7 +11,7 @@ import (
 // Revocable claims to be a [Claims] with requests to the owner to release it. A request is a
 // change of the data of the owner's znode. Delivery is violated if an owner reports a request that
 // does not exist, or misses one for too long. It is judged only if the server's log and the owner's
-// znode are known.
+// znode are known. An owner whose znode goes within the time need not hear of the request.
 type Revocable struct {
 	Claims
 	// Within limits the time from a request to its report by the owner.
@@ -46,7 +46,9 @@ func judgeRevocations(t table, within time.Duration) lin.Verdict {
 		case requested:
 			asked++
 			late := op.ReturnTime - change.Time
-			if op.Output != ops.Over || late <= within {
+			// With the znode goes the duty to hear of the request.
+			gone := h.node.Deleted < op.Return && h.node.DeletedTime-change.Time <= within
+			if op.Output != ops.Over || late <= within || gone {
 				continue
 			}
 			return judging.Violated(lin.Delivery, []int64{h.lock.Return, change.Step, op.Return},
