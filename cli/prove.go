@@ -13,12 +13,13 @@ import (
 
 type proveCommand struct {
 	Workload string `arg:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them. Or an exhibit of the gallery, by its slug."`
-	target   `embed:"" set:"clients=2" set:"rounds=1"`
-	Faults   int           `help:"Greatest number of faults of a run." default:"1"`
-	For      time.Duration `help:"Time after which it ends without a proof; 0 is no bound." default:"1m" placeholder:"DURATION"`
-	Runs     int           `help:"Number of runs after which it ends without a proof; 0 is no bound." default:"0" placeholder:"N"`
-	Resume   string        `help:"File with what is left to try: read if it is there, and written when the proof ends early. The same command then goes on." placeholder:"FILE"`
-	output   `embed:""`
+	//lint:ignore SA5008 kong reads every set
+	target `embed:"" set:"clients=2" set:"rounds=1"`
+	Faults int           `help:"Greatest number of faults of a run." default:"1"`
+	For    time.Duration `help:"Time after which it ends without a proof; 0 is no bound." default:"1m" placeholder:"DURATION"`
+	Runs   int           `help:"Number of runs after which it ends without a proof; 0 is no bound." default:"0" placeholder:"N"`
+	Resume string        `help:"File with what is left to try: read if it is there, and written when the proof ends early. The same command then goes on." placeholder:"FILE"`
+	output `embed:""`
 }
 
 // Run plays every run of a small script, and says what they have shown.
