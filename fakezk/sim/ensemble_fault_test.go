@@ -103,6 +103,34 @@ func TestFailovers(t *testing.T) {
 	}
 }
 
+// TestAClientCountsOnceForAChange, though its old server notifies it, too, which has not heard that
+// the connection is lost.
+func TestAClientCountsOnceForAChange(t *testing.T) {
+	for seed := range uint64(50) {
+		p := performIn(t, World{Seed: seed, Servers: 3}, "stall 14s client=a at=1500ms",
+			func(s *stage) {
+				s.create("/x", 0)
+				_, _, change, _ := s.Conn().ExistsW("/x")
+				<-change
+			},
+			func(s *stage) {
+				s.Conn()
+				_ = s.Sleep(s.ctx, 11*time.Second)
+				_ = s.Conn().Delete("/x", -1)
+			})
+		if len(p.Events) < 2 {
+			continue
+		}
+		for _, c := range p.Changes {
+			if c.Kind == trace.NodeDeleted && c.Notified != 1 {
+				t.Errorf("the deletion notified %d; want a alone", c.Notified)
+			}
+		}
+		return
+	}
+	t.Error("no seed has two servers tell a of the deletion")
+}
+
 // TestAClientThatMovesReadsNothingOld, though the server to which it moves lags: the handshake
 // takes the lag, because the leader answers for the session behind all that it has sent before.
 func TestAClientThatMovesReadsNothingOld(t *testing.T) {

@@ -30,6 +30,7 @@ func (r *Recorder) Changes(made engine.Reaction) {
 	}
 	for _, a := range made.Followed {
 		r.notes.Notified(a.Txn.Zxid, func(c trace.Change) int { return r.notifiedOf(a, c) })
+		r.noteNotified(a)
 	}
 }
 
@@ -67,7 +68,8 @@ func (r *Recorder) change(a engine.Applied, made state.Change) {
 
 // notifiedOf counts the notifications that one change caused, those of its node
 // and, for a creation or deletion, those of its parent. A notification to the session
-// that made the change does not count.
+// that made the change does not count, nor one to a session that another server has notified: a
+// server that has not heard that a connection is lost still has its watches.
 func (r *Recorder) notifiedOf(a engine.Applied, c trace.Change) int {
 	n := 0
 	for i, sessions := range a.Notified {
@@ -75,12 +77,24 @@ func (r *Recorder) notifiedOf(a engine.Applied, c trace.Change) int {
 			continue
 		}
 		for _, session := range sessions {
-			if session != a.Txn.Session {
+			if session != a.Txn.Session && !r.notified[notified{a.Txn.Zxid, session}] {
 				n++
 			}
 		}
 	}
 	return n
+}
+
+// notified is a session that one server of several has notified of a transaction.
+type notified struct{ zxid, session int64 }
+
+// noteNotified notes the sessions that a server has notified.
+func (r *Recorder) noteNotified(a engine.Applied) {
+	for _, sessions := range a.Notified {
+		for _, session := range sessions {
+			r.notified[notified{a.Txn.Zxid, session}] = true
+		}
+	}
 }
 
 // concerns reports whether an event is due to a change. In a transaction that

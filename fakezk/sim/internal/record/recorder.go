@@ -23,13 +23,15 @@ type Recorder struct {
 	sessions map[int64]string // the client of each
 	origins  map[string]origin
 	changed  []time.Duration // the times of the changes of the tree
+	notified map[notified]bool
 }
 
 // New is a Recorder that writes its lines into a journal. now is the World's time.
 func New(j *Journal, now func() time.Duration) *Recorder {
 	sessions := map[int64]string{}
 	return &Recorder{journal: j, now: now, sessions: sessions,
-		out: trace.Result{SessionClient: sessions}, origins: map[string]origin{}}
+		out: trace.Result{SessionClient: sessions}, origins: map[string]origin{},
+		notified: map[notified]bool{}}
 }
 
 // Log writes the World's own line. The arguments are formatted later, so they must not change.
