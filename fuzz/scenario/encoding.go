@@ -53,8 +53,7 @@ func (s Scenario) Decode(text []byte) (*Outcome, error) {
 		Shared: e.Shared, Hangs: e.Hangs, usedNetwork: e.UsedNetwork, signals: e.Signals,
 	}
 	o.Report.Linearize = func() (linearizability.Linearization, bool) {
-		report, err := s.Workload.report(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan,
-			Lag: s.Script.lag(), Signals: o.signals, Reached: o.Reached})
+		report, err := s.Workload.report(o.evidence(s.Script.lag()))
 		if err != nil {
 			return linearizability.Linearization{}, false
 		}

@@ -21,10 +21,11 @@ func (o *Outcome) OKWith(plan []fault.Fault) bool {
 		s.settleTime() != o.Scenario.settleTime():
 		return false
 	}
-	r, err := s.Workload.report(Evidence{History: o.History, Rest: o.Rest, Plan: plan,
-		Lag: s.Script.lag(), Signals: o.signals, Reached: slices.Clone(o.Reached)})
+	e := o.evidence(s.Script.lag())
+	e.Plan, e.Reached = plan, slices.Clone(o.Reached)
+	r, err := s.Workload.report(e)
 	if err != nil {
-		return false // whoever plays it hears of the error
+		return false // the caller that plays it hears of the error
 	}
 	if !s.Workload.Deaf {
 		judgePromptness(&r, o.History, plan)

@@ -108,8 +108,7 @@ func (s Scenario) judge(
 	o.Shared = s.Workload.Concurrent(s.Script) && slices.ContainsFunc(players,
 		func(p *Player) bool { return p.shared.Load() })
 	o.signals = signals(players)
-	o.Report, err = s.Workload.report(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan,
-		Lag: lag, Signals: o.signals, Reached: o.Reached})
+	o.Report, err = s.Workload.report(o.evidence(lag))
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 	}
@@ -128,6 +127,12 @@ func (s Scenario) judge(
 	}
 	tellLastActs(&o.Report, result, o.History)
 	return o, nil
+}
+
+// evidence is what the judge of the workload gets. lag is the time by which a server may be late.
+func (o *Outcome) evidence(lag time.Duration) Evidence {
+	return Evidence{History: o.History, Rest: o.Rest, Plan: o.Scenario.Plan, Lag: lag,
+		Signals: o.signals, Reached: o.Reached}
 }
 
 // everyGoroutine lists the players of all goroutines of the clients that have begun.
