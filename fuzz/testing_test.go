@@ -362,6 +362,30 @@ func TestStateBetweenRunsIsReportedAsSuch(t *testing.T) {
 	}
 }
 
+// TestRareDifferencesAreLogged, as a select with several ready cases makes them.
+func TestRareDifferencesAreLogged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	setFlag(t, "zksim.runs", "300")
+	smallScript(t)
+	var runs atomic.Int64
+	failed, got := tested("TestMine", scenario.Workload{Name: "own", Impl: "TestMine",
+		Play: func(p *scenario.Player, _ scenario.Script) {
+			call := p.Begin("draw", "")
+			drawn := 0
+			if p.Agree("number", 150) == 1 {
+				drawn = int(runs.Add(1))
+			}
+			call.OK(linearizability.Result{Output: fmt.Sprint(drawn)})
+		},
+		Judge: scenario.Invariants(scenario.Invariant{Name: "none",
+			Holds: func(scenario.Evidence) error { return nil }}),
+	})
+	if runs.Load() == 0 || failed || !strings.Contains(got, " scenarios went in two ways") ||
+		!strings.Contains(got, "two runs of one seed differ") {
+		t.Errorf("%d runs, failed: %v\n%s", runs.Load(), failed, got)
+	}
+}
+
 // looks is a workload with clients that look at a node.
 func looks(judge func(scenario.Evidence) (linearizability.Report, error)) scenario.Workload {
 	return scenario.Workload{

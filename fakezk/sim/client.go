@@ -96,7 +96,12 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 		zk.WithLogInfo(false),
 		zk.WithMaxBufferSize(c.inbox.world.ClientBuffer),
 		zk.WithMaxConnBufferSize(c.inbox.world.ClientBuffer),
-		zk.WithEventCallback(c.notice))
+		func(conn *zk.Conn) {
+			zk.WithEventCallback(func(ev zk.Event) {
+				c.wakeApart(nth, conn, ev)
+				c.notice(ev)
+			})(conn)
+		})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conns = append(c.conns, connection{nth, conn})

@@ -56,7 +56,10 @@
 //
 // # Several goroutines of one client
 //
-// Goroutines of one client that run at the same instant may differ from run to run.
-// [Client.Goroutines] starts goroutines with the same requests and random numbers in each run of a
-// seed.
+// The World wakes the goroutines of a client one after the other, each when the one before it has
+// come to rest: by a reply, by the end of a connection, by a watch event for several watches.
+// Requests of one instant are sent in the order of their content. Two runs may still differ if
+// goroutines wake each other, or wait for the same instant, and then send equal requests or race
+// for anything in memory; or if a select has several ready cases. [Client.Goroutines] starts
+// goroutines with the same requests and random numbers in each run of a seed.
 package sim

@@ -33,10 +33,11 @@ type mail struct {
 	ended    []*process // scripts that ended
 	dials    []*dialing // that begin
 	written  []*link    // links written to or closed
+	waiters  []waiters  // that would wake at one instant
 }
 
 func (m *mail) isEmpty() bool {
-	return len(m.sleepers)+len(m.ended)+len(m.dials)+len(m.written) == 0
+	return len(m.sleepers)+len(m.ended)+len(m.dials)+len(m.written)+len(m.waiters) == 0
 }
 
 // sleeper is a client's goroutine that wants to be woken.

@@ -105,6 +105,7 @@ func (s *loop) collect() bool {
 	for _, d := range m.dials {
 		s.dials.begin(d)
 	}
+	s.scheduleWaiters(m.waiters)
 	s.scheduleWakeUps(m.sleepers)
 	for _, p := range m.ended {
 		s.processes.scriptEnded(p)

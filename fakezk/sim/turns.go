@@ -166,6 +166,9 @@ func (t *turns) take(next *thing) {
 	}
 }
 
+// goOn notes that the event of the agenda under way belongs to the last thing.
+func (t *turns) goOn() { t.own = true }
+
 // applied is called after each event of the World.
 func (t *turns) applied() {
 	t.apart = t.apart || !t.own

@@ -56,8 +56,8 @@ func diverges(verb string, overlaid bool) string {
 			"variable of a package, a cache or a sync.Pool?"
 	}
 	return "two runs of one seed differ; does the code share state between runs, or use math/rand, " +
-		"map order, a select with several ready cases, or goroutines that send requests at one " +
-		"instant? zksim go " + verb + " makes all but the first equal"
+		"map order, a select with several ready cases, or goroutines that send equal requests at " +
+		"one instant? zksim go " + verb + " makes all but the first equal"
 }
 
 // Divergence is a scenario with two runs that differ.

@@ -60,6 +60,17 @@ func (a *Agenda) Schedule(at time.Duration, apply func()) time.Duration {
 	return at
 }
 
+// ScheduleFirst plans events that come before all others, one after the other from now on. Others
+// that are due meanwhile are put off by some nanoseconds, in their order.
+func (a *Agenda) ScheduleFirst(apply []func()) {
+	if !a.Crowded {
+		a.events.putOff(a.Now() + time.Duration(len(apply)))
+	}
+	for _, f := range apply {
+		a.Schedule(a.Now(), f)
+	}
+}
+
 // Next is the time of the earliest event, Never if there is none.
 func (a *Agenda) Next() time.Duration {
 	if len(a.events) == 0 {

@@ -1,6 +1,7 @@
 package agenda
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -57,4 +58,17 @@ func (h *eventHeap) pop() event {
 	}
 	*h = list
 	return first
+}
+
+// putOff moves events until none is before an instant and no two are of one instant.
+func (h eventHeap) putOff(until time.Duration) {
+	slices.SortFunc(h, func(a, b event) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.sequence, b.sequence))
+	})
+	for i := range h {
+		if h[i].at >= until {
+			return
+		}
+		h[i].at, until = until, until+1
+	}
 }
