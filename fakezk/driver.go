@@ -79,6 +79,13 @@ func (d driver) Restart(int, *carry.Armed, time.Duration) {
 	d.in.ensemble.settle() // later actions sever its connections
 }
 
+// Elect does nothing without a majority.
+func (d driver) Elect(f *carry.Armed, _ time.Duration) {
+	if !d.in.ensemble.halted() {
+		d.in.ensemble.electFor(f.For)
+	}
+}
+
 func (d driver) Failover(*carry.Armed, time.Duration) { d.in.ensemble.settle() }
 
 func (d driver) Lag(_ int, _ *carry.Armed, until time.Duration) { d.in.wakeAt(until) }

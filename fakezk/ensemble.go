@@ -81,6 +81,7 @@ type ensemble struct {
 	stopped   []bool    // by Stop
 	hasLeader bool      // there is a leader
 	servesAt  time.Time // no server serves before
+	elected   time.Time // when the longest election is over that a fault has begun
 }
 
 // byNumber turns numbers from 1 into numbers from 0. None means all.
@@ -167,7 +168,7 @@ func (e *ensemble) restart(servers []int) {
 }
 
 // serveNow ends the time without a leader.
-func (e *ensemble) serveNow() { e.servesAt = time.Time{} }
+func (e *ensemble) serveNow() { e.servesAt, e.elected = time.Time{}, time.Time{} }
 
 // settle elects a leader, if one is needed, after servers have gone down or come back.
 func (e *ensemble) settle() {
@@ -180,18 +181,24 @@ func (e *ensemble) settle() {
 	leads := e.hasLeader && len(e.stopped) > 1 && e.absences.downFor(leader) == 0 &&
 		!e.stopped[leader] && !e.absences.servers.IsApart(leader)
 	if !leads || e.absences.servers.LacksQuorum(now) {
-		e.absences.leaveUnaware()
-		e.elect()
+		e.electFor(0)
 	}
 }
 
-// elect makes the last of the servers that are up the leader, when a majority is. No server serves
-// before. A single server only starts again.
-func (e *ensemble) elect() {
+// electFor makes the last of the servers that are up the leader, a while after a majority is. No
+// server serves before. A single server only starts again.
+func (e *ensemble) electFor(takes time.Duration) {
+	e.absences.leaveUnaware()
 	now := e.faults.now()
 	quorum := e.absences.servers.QuorumAt(now)
 	e.hasLeader = true
-	at := time.Now().Add(quorum - now)
+	at := time.Now().Add(quorum - now + takes)
+	if at.Before(e.elected) {
+		at = e.elected
+	}
+	if takes > 0 {
+		e.elected = at
+	}
 	e.servesAt = at
 	if len(e.stopped) == 1 {
 		e.endAll(e.engine.Restart(at))

@@ -1,9 +1,11 @@
 package fakezk
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -351,4 +353,33 @@ func TestListenOfAnEnsemble(t *testing.T) {
 			t.Errorf("%s is missing, or not 2", key)
 		}
 	}
+}
+
+// TestASlowElection closes all connections, and refuses dials until it is over, whatever else
+// happens to servers. Sessions live on. Stopped servers elect nobody.
+func TestASlowElection(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		e.set(1, "/a", "x")
+		session := e.conns[1].SessionID()
+		e.inject("elect 30s at=1s")
+		e.inject("restart 1s server=3 at=5s")
+		time.Sleep(29 * time.Second)
+		check.Equal(t, e.Leader(), 0, "leader in the election")
+		_, err := e.Dialer()("tcp", e.Addresses()[0], time.Second)
+		check.Equal(t, errors.Is(err, syscall.ECONNREFUSED), true, "the dial is refused: %v", err)
+		time.Sleep(5 * time.Second)
+		check.Equal(t, e.Leader() > 0, true, "a leader after it")
+		e.set(1, "/a", "y")
+		e.reads(2, "/a", "y")
+		check.Equal(t, e.conns[1].SessionID(), session, "session")
+		e.inject("elect 1h at=1ns")
+		time.Sleep(time.Second)
+		e.ClearFaults()
+		time.Sleep(3 * time.Second)
+		e.set(1, "/a", "z")
+		e.Stop(1, 2)
+		e.inject("elect 1s at=1ns")
+		time.Sleep(3 * time.Second)
+		check.Equal(t, e.Leader(), 0, "leader without a majority")
+	})
 }

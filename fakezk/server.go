@@ -83,7 +83,7 @@ func New(opts Options) *Server {
 		servers: servers, givesUp: map[int]time.Duration{}}
 	s.front = newFront(s)
 	if opts.Servers > 1 {
-		s.ensemble.elect()
+		s.ensemble.electFor(0)
 	}
 	return s
 }

@@ -31,7 +31,7 @@ var ErrThreshold = errors.New("not a threshold")
 //     members are there, and there are at least as many as the number in the barrier's node.
 //   - A counted member passes, even if the next round has begun before it looks: its own node says
 //     that it was counted. It does not count in that next round. A member that comes to an open
-//     barrier passes at once.
+//     barrier passes at once; nor does it count in the next round, if Wait returns nil.
 //   - The barrier opens when enough members wait, also if the number was changed while they waited.
 //     If more members than that wait, they pass, too.
 //   - If Set returns nil, it has written the number exactly once: a repetition after a lost reply
@@ -258,9 +258,15 @@ func (b *ThresholdBarrier) attend(
 		return now, NotApplied, err
 	}
 	own.Unordered = true
+	in := false
 	err = own.Create(r, nil)
 	if err == nil {
-		now, err = b.await(r, own, now)
+		now, in, err = b.await(r, own, now)
+	}
+	if err == nil && !in { // while its node is there, it would count in the next round
+		counted, err = b.withdraw(r, own)
+		b.tasks.Note(err)
+		return now, counted, nil
 	}
 	if err == nil {
 		t.Settle(struct{}{})
@@ -277,11 +283,11 @@ func (b *ThresholdBarrier) attend(
 	return now, counted, request.FirstOf(err, refused)
 }
 
-// await waits until the barrier is open or the own node was counted. It returns the barrier at the
-// last look that found neither.
+// await waits until the barrier is open or the own node was counted, and returns whether it was. It
+// also returns the barrier at the last look that found neither.
 func (b *ThresholdBarrier) await(
 	r *request.Sender, own *request.Protected, seen threshold,
-) (threshold, error) {
+) (_ threshold, counted bool, _ error) {
 	err := b.gate.Until(r, own.Epoch, func() (*request.Watch, bool, error) {
 		data, stat, w, err := b.gate.Data(r)
 		if err != nil {
@@ -292,15 +298,15 @@ func (b *ThresholdBarrier) await(
 			return nil, false, err
 		}
 		// after the barrier: a change in between fires the watch
-		counted, err := b.counted(r, own)
+		counted, err = b.counted(r, own)
 		if err != nil || counted || now.open {
 			return nil, true, err
 		}
 		seen = now
-		opened, err := b.open(r, now, own.Name())
-		return w, opened, err
+		counted, err = b.open(r, now, own.Name())
+		return w, counted, err
 	})
-	return seen, err
+	return seen, counted, err
 }
 
 // counted reports whether the own node was counted when the barrier opened.

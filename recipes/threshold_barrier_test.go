@@ -117,6 +117,27 @@ func TestWhoGivesUpTooLateHasPassed(t *testing.T) {
 	})
 }
 
+// TestWhoComesToAnOpenBarrierDoesNotCountLater: its node is gone when Wait returns nil. Otherwise
+// it would count in the next round.
+func TestWhoComesToAnOpenBarrierDoesNotCountLater(t *testing.T) {
+	thresholds(t, 4, func(t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn) {
+		mustSet(t, m[3], 2)
+		c[0].On("create", 1, rule{Before: func() {
+			wantAll(t, waiting(t, m[1].Wait), waiting(t, m[2].Wait))
+		}})
+		c[0].On("delete", 1, rule{Before: func() {
+			mustSet(t, m[3], 2)
+			time.Sleep(time.Second)
+		}})
+		late := waiting(t, m[0].Wait)
+		wantWaiting(t, late)
+		wantAll(t, late)
+		next := waiting(t, m[1].Wait)
+		wantWaiting(t, next)
+		wantAll(t, next, waiting(t, m[2].Wait))
+	})
+}
+
 // TestNobodyCountsTwice: a member that comes again must not find the node of its abandoned call.
 func TestNobodyCountsTwice(t *testing.T) {
 	thresholds(t, 2, func(t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn) {

@@ -137,6 +137,11 @@ const (
 	// if all servers that can lead stand still or believe to lead. A Server closes a connection
 	// without a handshake after 10 to 20 s, as always, also one whose handshake waits.
 	PauseServer Kind = "pause-server"
+	// Elect: the servers elect a leader before the request is applied, which is lost, and that
+	// takes a while. Every connection is reset, and dials fail until the leader serves. No server
+	// is down, no session ends meanwhile, and each has its full timeout then. The same server may
+	// lead again.
+	Elect Kind = "elect"
 	// FailoverLose: the leader goes down for a while before the request is applied, which is lost.
 	// Every connection is reset, and dials fail until another leader is elected.
 	FailoverLose Kind = "failover-lose"
@@ -194,6 +199,8 @@ var ensembleKinds = []KindInfo{
 		"the client's server does not reach the others for D: it answers reads, and writes wait"},
 	{PauseServer, true, true, false, true,
 		"the client's server stands still for D; if it leads, it believes so for a while after"},
+	{Elect, true, true, false, true,
+		"all connections are reset, and the servers take D to elect a leader; dials fail meanwhile"},
 	{FailoverLose, true, true, false, true,
 		"the leader goes down for D before the request is applied"},
 	{FailoverKeep, true, true, false, false,
@@ -217,7 +224,7 @@ func Weakest() []Kind {
 	return []Kind{
 		DropRequest, DropReply, Cut, Delay, Stall, Expire, CutMidFrame, Refuse, StallMidFrame,
 		Blackhole, Pause, LateReap, Restart, Crash, Respawn, Error, Lag, Isolate,
-		PauseServer, FailoverLose, FailoverKeep,
+		PauseServer, Elect, FailoverLose, FailoverKeep,
 	}
 }
 

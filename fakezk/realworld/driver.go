@@ -99,14 +99,28 @@ func (d driver) Restart(server int, f *carry.Armed, _ time.Duration) {
 	d.proxy.outages.restart(server, f.For)
 }
 
+// Elect kills all servers: nobody can make them take long to elect a leader.
+func (d driver) Elect(f *carry.Armed, until time.Duration) {
+	for server := range d.proxy.servers.list {
+		d.proxy.carryOut(d.proxy.net.TakeDown(server, until))
+		d.proxy.outages.restart(server, f.For)
+	}
+}
+
 func (d driver) Failover(f *carry.Armed, _ time.Duration) { d.proxy.outages.failover(f.For) }
 
 // Down does nothing: a server that goes down is killed.
 func (driver) Down(int) {}
 
-// Pause, Crash, Lag, Isolate and PauseServer do nothing: a World refuses these kinds of faults.
+func (d driver) Isolate(server int, f *carry.Armed, _ time.Duration) {
+	d.proxy.outages.spell(server, f, "is cut off from the others", Server.CutOff)
+}
+
+func (d driver) PauseServer(server int, f *carry.Armed, _ time.Duration) {
+	d.proxy.outages.spell(server, f, "stands still", Server.StandStill)
+}
+
+// Pause, Crash and Lag do nothing: a World refuses these kinds of faults.
 func (driver) Pause(*carry.Conn, *carry.Message, *carry.Armed, time.Duration) {}
 func (driver) Crash(int64, *carry.Armed, time.Duration)                       {}
 func (driver) Lag(int, *carry.Armed, time.Duration)                           {}
-func (driver) Isolate(int, *carry.Armed, time.Duration)                       {}
-func (driver) PauseServer(int, *carry.Armed, time.Duration)                   {}

@@ -34,6 +34,13 @@ func (f foreignServer) Restart(context.Context, time.Duration) error {
 	return fmt.Errorf("restart %s: somebody else runs it", string(f))
 }
 
+func (f foreignServer) StandStill(bool) error {
+	return fmt.Errorf("stop the work of %s: somebody else runs it", string(f))
+}
+func (f foreignServer) CutOff(bool) error {
+	return fmt.Errorf("cut %s off: somebody else runs it", string(f))
+}
+
 // guest says that the servers are those of somebody else.
 func (w World) guest() bool { return isGuest(w.Servers) }
 

@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/carry"
 )
 
-// outages are the restarts of servers. The method time locks the mutex, and so do the goroutines
-// that wait for a server. All other methods are called with the mutex locked.
+// outages are the restarts of servers, and the times in which they stand still or are cut off. The
+// method time locks the mutex, and so do the goroutines that wait for a server. All other methods
+// are called with the mutex locked.
 type outages struct {
 	mu      *sync.Mutex
 	clock   *clock
@@ -17,6 +21,7 @@ type outages struct {
 	proxy   *proxy
 
 	down    map[int]bool  // the servers that are being restarted
+	spells  map[spell]int // how many of them are on
 	before  time.Duration // how long some server was down, without the outage under way
 	since   time.Duration // when the outage under way began
 	longest time.Duration
@@ -48,6 +53,45 @@ func (o *outages) restart(server int, down time.Duration) {
 		}
 		if err != nil {
 			o.journal.fail(err)
+		}
+	})
+}
+
+// A spell is a time in which a kind of fault keeps a server from its work.
+type spell struct {
+	server int
+	kind   fault.Kind
+}
+
+// spell lets a server stand still, or cuts it off, for the time of a fault. Spells that overlap
+// make one. A server that is down has none.
+func (o *outages) spell(server int, f *carry.Armed, does string, set func(Server, bool) error) {
+	if o.down[server] {
+		return
+	}
+	key := spell{server, f.Kind}
+	o.journal.log("server", "%s%s for %s", o.servers.subject(server), does, f.For)
+	if o.spells[key]++; o.spells[key] == 1 {
+		if err := set(o.servers.list[server], true); err != nil {
+			o.journal.fail(fmt.Errorf("%s: %w", f.Kind, err))
+		}
+	}
+	o.proxy.background.Go(func() {
+		o.proxy.pause(f.For)
+		o.mu.Lock()
+		o.spells[key]--
+		last := o.spells[key] == 0
+		if last {
+			o.journal.log("server", "%s%s no more", o.servers.subject(server), does)
+		}
+		o.mu.Unlock()
+		if !last {
+			return
+		}
+		if err := set(o.servers.list[server], false); err != nil {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			o.journal.fail(fmt.Errorf("end of %s: %w", f.Kind, err))
 		}
 	})
 }

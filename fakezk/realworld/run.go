@@ -49,7 +49,7 @@ func newRun(w World) *run {
 	r.proxy = newProxy(r)
 	r.outages = &outages{
 		mu: &r.mu, clock: r.clock, journal: r.journal, servers: r.servers, proxy: r.proxy,
-		down: map[int]bool{},
+		down: map[int]bool{}, spells: map[spell]int{},
 	}
 	r.proxy.outages = r.outages
 	return r

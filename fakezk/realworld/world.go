@@ -32,6 +32,12 @@ type Server interface {
 	// Restart kills the server, waits for down, and starts it again at the same
 	// address with the same data.
 	Restart(ctx context.Context, down time.Duration) error
+	// StandStill stops all work of the server, or lets it go on. One that was killed meanwhile goes
+	// on.
+	StandStill(still bool) error
+	// CutOff keeps the server from reaching the others of its ensemble and them from reaching it,
+	// or ends that. Clients reach it all the time.
+	CutOff(cut bool) error
 }
 
 // A World is like a [sim.World], but its servers are real ZooKeepers and its time is
@@ -41,7 +47,10 @@ type Server interface {
 // Its limits:
 //
 //   - Two runs differ: the machine decides the schedule.
-//   - LateReap, Lag, Isolate, PauseServer, Pause, Crash and Respawn are refused; see [Refuse].
+//   - LateReap, Lag, Pause, Crash and Respawn are refused; see [Refuse].
+//   - Isolate and PauseServer act on the server itself. How long it takes the others to notice, and
+//     then itself, is a matter of its settings, such as syncLimit.
+//   - Elect kills all servers for a while, since no server takes long to elect at will.
 //   - A failover takes as long as the ensemble takes to elect a leader. It loses or keeps the
 //     request that the fault selects. Nobody chooses whether the new leader keeps the proposals of
 //     other clients that are under way then.
@@ -124,16 +133,13 @@ func (w World) Validate() error {
 // says that its servers are those of [At].
 func Refuse(kind fault.Kind, guest bool) error {
 	switch {
-	case guest && slices.Contains(killing, kind):
-		return fmt.Errorf("%s: somebody else runs the servers, and they are not killed", kind)
+	case guest && slices.Contains(onServers, kind):
+		return fmt.Errorf("%s: somebody else runs the servers, and only their clients are hit",
+			kind)
 	case kind == fault.LateReap:
 		return fmt.Errorf("%s: no proxy can make a real server late to reap", kind)
 	case kind == fault.Lag:
 		return fmt.Errorf("%s: no proxy can keep a real server from applying changes", kind)
-	case kind == fault.Isolate:
-		return fmt.Errorf("%s: no proxy is between the servers of an ensemble", kind)
-	case kind == fault.PauseServer:
-		return fmt.Errorf("%s: no proxy can stop a real server and let it go on", kind)
 	case kind == fault.Pause:
 		return fmt.Errorf("%s: only a client at rest can keep a reply from its caller", kind)
 	case kind.EndsProcess():
@@ -142,8 +148,9 @@ func Refuse(kind fault.Kind, guest bool) error {
 	return nil
 }
 
-// killing are the kinds that end a server.
-var killing = []fault.Kind{fault.Restart, fault.FailoverLose, fault.FailoverKeep}
+// onServers are the kinds that end a server, stop its work or cut it off.
+var onServers = []fault.Kind{fault.Restart, fault.Isolate, fault.PauseServer, fault.Elect,
+	fault.FailoverLose, fault.FailoverKeep}
 
 func (w World) withDefaults() World {
 	w.SessionTimeout = cmp.Or(w.SessionTimeout, 10*time.Second)

@@ -356,6 +356,8 @@ type nowhere struct{}
 func (nowhere) Address() string                              { return "127.0.0.1:1" }
 func (nowhere) DataDir() string                              { return "here" }
 func (nowhere) Restart(context.Context, time.Duration) error { return nil }
+func (nowhere) StandStill(bool) error                        { return nil }
+func (nowhere) CutOff(bool) error                            { return nil }
 
 // TestEventsAreThoseOfConn: the channel has the events of the first connection.
 func TestEventsAreThoseOfConn(t *testing.T) {

@@ -134,6 +134,8 @@ func (d *driver) Restart(server int, f *carry.Armed, until time.Duration) {
 	d.engine.Restart(d.agenda.At(until)) // later actions sever its connections
 }
 
+func (d *driver) Elect(f *carry.Armed, _ time.Duration) { d.replicas.electFor(f.For) }
+
 func (d *driver) Failover(f *carry.Armed, _ time.Duration) {
 	d.replicas.lose(d.engine.Leader(), f.For)
 }

@@ -103,6 +103,57 @@ func TestFailovers(t *testing.T) {
 	}
 }
 
+// TestASlowElection takes longer than the session of a, which lives on: the leader that is elected
+// gives it its timeout. The request is lost, and all clients are disconnected until then.
+func TestASlowElection(t *testing.T) {
+	leaders := map[string]bool{}
+	for seed := range uint64(20) {
+		p := performIn(t, World{Seed: seed, Servers: 3, SessionTimeout: 4 * second},
+			"elect 12s client=a op=setData request=1",
+			func(s *stage) {
+				s.create("/e", zk.FlagEphemeral)
+				_, _ = s.Conn().Set("/e", []byte("lost"), -1)
+				_ = s.Sleep(s.ctx, 20*time.Second)
+				_, _ = s.Conn().Set("/e", []byte("kept"), -1)
+			},
+			func(s *stage) { s.Conn(); _ = s.Sleep(s.ctx, 20*time.Second) })
+		check.Equal(t, p.changes(trace.NodeCreated, "/e"), 1, "seed %d: creations", seed)
+		check.Equal(t, p.changes(trace.DataChanged, "/e"), 1, "seed %d: writes", seed)
+		check.Equal(t, p.changes(trace.NodeDeleted, "/e"), 0, "seed %d: ends of the session", seed)
+		check.List(t, p.notices("a"), reconnects, "seed %d: a was told", seed)
+		_, after, _ := strings.Cut(p.Trace.String(), "elect 12s")
+		line, _, _ := strings.Cut(after[strings.Index(after, "is elected")-2:], " from")
+		leaders[line] = true
+	}
+	check.Equal(t, len(leaders), 3, "leaders: %v", leaders)
+}
+
+// TestFaultsThatOtherFaultsMake: what docs/hunting.md says of a client that moves, a rolling
+// restart and a partition.
+func TestFaultsThatOtherFaultsMake(t *testing.T) {
+	rests := func(s *stage) { s.Conn(); _ = s.Sleep(s.ctx, 40*time.Second) }
+	p := ensemble(t, "cut client=a at=3s", rests, rests)
+	lines := strings.Split(p.Trace.String(), "a        connects to server ")
+	check.Equal(t, lines[len(lines)-1][0] != '1', true, "the client has moved")
+
+	p = performIn(t, World{Servers: 3}, `
+		restart 2s server=1 at=3s
+		restart 2s server=2 at=9s
+		restart 2s server=3 at=15s`, rests, rests)
+	for server := 1; server <= 3; server++ {
+		check.Contains(t, p.Trace.String(), fmt.Sprintf("server %d goes down for 2s", server))
+	}
+	check.Equal(t, len(p.Sessions), 2, "sessions after a rolling restart")
+
+	p = performIn(t, World{Servers: 5}, `
+		isolate 20s server=1 at=3s
+		isolate 20s server=2 at=3s`, rests)
+	text := p.Trace.String()
+	elected := strings.Index(text, "is elected")
+	check.Equal(t, strings.ContainsAny(text[elected-2:elected], "345"), true, "the larger side elects")
+	check.Contains(t, text, "server 1 notices that it leads no more")
+}
+
 // TestAClientCountsOnceForAChange, though its old server notifies it, too, which has not heard that
 // the connection is lost.
 func TestAClientCountsOnceForAChange(t *testing.T) {

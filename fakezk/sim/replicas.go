@@ -156,7 +156,10 @@ func (s *replicas) lose(server int, down time.Duration) {
 }
 
 // elect makes a server the leader that is up when a majority is. No server serves before.
-func (s *replicas) elect() {
+func (s *replicas) elect() { s.electFor(electionTime) }
+
+// electFor is elect in an election that takes a while.
+func (s *replicas) electFor(takes time.Duration) {
 	s.leaveUnaware()
 	quorum := s.faults.QuorumAt(s.agenda.Now())
 	up, joining := s.faults.Electable(quorum, s.agenda.Now())
@@ -164,7 +167,7 @@ func (s *replicas) elect() {
 		s.join(server, quorum)
 	}
 	leader := up[s.draws.Leader(s.engine.Store().LastZxid(), len(up))]
-	serves := quorum + electionTime
+	serves := quorum + takes
 	s.record.Log("server", "%s is elected and leads from %.6fs on", serverName(leader),
 		serves.Seconds())
 	s.engine.Elect(leader, s.agenda.At(serves))

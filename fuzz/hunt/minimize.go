@@ -17,8 +17,9 @@ import (
 // It first looks for the smallest scenario of all that shows the bug, in a fixed order. So one
 // bug mostly ends as one scenario, however it was found. If there is no such simple scenario, it
 // makes the given one smaller, step by step. It is deterministic, and runs on all cores. A scenario
-// that cannot be played or judged does not count. When ctx is done, or after 4,000 tries, it
-// returns the smallest scenario so far, and that the search is not finished.
+// that cannot be played or judged does not count. When ctx is done, or after 4,000 tries, of which
+// the first search has three quarters, it returns the smallest scenario so far, and that the search
+// is not finished.
 //
 // A run with code that spins without end, a deadlock, or goroutines without number stays as it is,
 // and the search ends at the first try with such code: each further try would leave more of it
@@ -42,7 +43,12 @@ func minimize(
 	if froze(o) || o.Scenario.On != nil {
 		return o, true, nil
 	}
-	if !m.fromScratch() {
+	own := most / 4 // of the steps
+	m.left -= own
+	found := m.fromScratch()
+	cutOff := !found && m.left == 0
+	m.left += own
+	if !found {
 		m.shrink()
 		m.canonical()
 	} else if s := m.best.Scenario.Script; s.Careless || s.Goroutines > 1 {
@@ -52,7 +58,7 @@ func minimize(
 		m.shortenDuration(i)
 	}
 	m.nameOperations()
-	return m.best, ctx.Err() == nil && m.left > 0, nil
+	return m.best, !cutOff && ctx.Err() == nil && m.left > 0, nil
 }
 
 type minimizer struct {

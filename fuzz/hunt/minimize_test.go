@@ -105,6 +105,18 @@ func TestMinimizeSaysThatItWasCutOff(t *testing.T) {
 	}
 }
 
+// TestMinimizeKeepsTriesForTheSteps: a search from scratch that is cut off leaves enough to lose
+// the faults that act on nothing.
+func TestMinimizeKeepsTriesForTheSteps(t *testing.T) {
+	w := blindLocks()
+	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 5, Rounds: 3}, Seed: 99,
+		Plan: plan(t, "cut client=e request=999", "delay 1s client=d request=1")}
+	small, finished, err := hunt.MinimizeWithin(t.Context(), run(t, s), 8)
+	check.OK(t, err)
+	check.Equal(t, finished, false, "finished")
+	check.Equal(t, len(small.Scenario.Plan), 0, "faults of %v", small.Scenario.Plan)
+}
+
 func TestMinimizeRefusesWhatIsNotViolated(t *testing.T) {
 	o := run(t, scenario.Scenario{
 		Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,

@@ -26,9 +26,7 @@ func (c MembershipClaims) of(e scenario.Evidence) linearizability.Claims {
 func (c MembershipClaims) allowedLeftovers(e scenario.Evidence) []string {
 	list := append(slices.Clone(c.LeavesAtRest), c.Path+"/"+secret)
 	restarts := slices.ContainsFunc(e.Plan, func(f fault.Fault) bool {
-		return f.Kind == fault.Restart || f.Kind == fault.Isolate ||
-			f.Kind == fault.PauseServer ||
-			f.Kind == fault.FailoverLose || f.Kind == fault.FailoverKeep
+		return f.Kind == fault.Restart || f.Kind != fault.Lag && f.Kind.NeedsEnsemble()
 	})
 	for _, service := range services {
 		dir := c.Path + "/" + service

@@ -20,6 +20,9 @@ var serverFaults = []string{
 	"refuse 2s server=1 at=100ms",
 	"cut client=a server=2 request=2",
 	"restart 1s client=a request=6",
+	"pause-server 3s client=a request=4",
+	"isolate 3s client=b request=4",
+	"elect 2s client=a request=3",
 }
 
 // TestEnsembleTellsRightFromWrong: right workloads survive on three real servers, of which one is

@@ -64,7 +64,7 @@ func options() realzk.Options {
 			"znode.container.checkIntervalMs":                    strconv.FormatInt((time.Minute / pace).Milliseconds(), 10),
 			"zookeeper.DigestAuthenticationProvider.superDigest": realworld.SuperDigest,
 		},
-		JVMFlags: []string{"-Xmx64m"},
+		JVMFlags: []string{"-Xmx64m"}, Cuttable: true,
 	}
 }
 

@@ -189,7 +189,7 @@ var badFiles = []struct{ about, old, new, want string }{
 		`7:5: unknown fault kind "explode"; expected one of drop-request, drop-reply, cut, ` +
 			`cut-mid-frame, stall, stall-mid-frame, delay, pause, blackhole, refuse, expire, ` +
 			`restart, crash, respawn, error, ` +
-			`late-reap-unlike-3.8, lag, isolate, pause-server, failover-lose, failover-keep`},
+			`late-reap-unlike-3.8, lag, isolate, pause-server, elect, failover-lose, failover-keep`},
 	{"fault without a place", "cut client=a request=1", "cut client=a",
 		`7:5: fault "cut client=a": expected exactly one of request=, event= and at=`},
 	{"fault with a bad number", "request=1", "request=one",

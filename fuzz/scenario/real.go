@@ -108,7 +108,7 @@ func asItWas(plan []fault.Fault, down time.Duration) []fault.Fault {
 	plan = slices.Clone(plan)
 	for i := range plan {
 		switch plan[i].Kind {
-		case fault.Restart, fault.FailoverLose, fault.FailoverKeep:
+		case fault.Restart, fault.Elect, fault.FailoverLose, fault.FailoverKeep:
 			plan[i].For = max(plan[i].For, down)
 		}
 	}

@@ -32,6 +32,7 @@ func StartEnsemble(t testing.TB, servers int, opts Options) []*Server {
 	case err != nil:
 		t.Fatal(err)
 	}
+	t.Cleanup(list[0].between.close)
 	for _, s := range list {
 		s.endWith(t)
 	}
@@ -44,12 +45,20 @@ func launchEnsemble(servers int, opts Options) ([]*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start an ensemble: %w", err)
 	}
+	var network *between
+	if opts.Cuttable {
+		network = newBetween()
+	}
 	list, ends := make([]*Server, servers), make(chan error, servers)
 	for i := range servers {
 		go func() {
-			var err error
-			list[i], err = launchAt(context.Background(), ports[i], i+1,
-				opts.of(i, ports[servers:]))
+			own, err := opts.of(i, ports[servers:], network)
+			if err == nil {
+				list[i], err = launchAt(context.Background(), ports[i], i+1, own)
+			}
+			if list[i] != nil {
+				list[i].number, list[i].between = i, network
+			}
 			ends <- err
 		}()
 	}
@@ -58,6 +67,7 @@ func launchEnsemble(servers int, opts Options) ([]*Server, error) {
 		errs = append(errs, <-ends)
 	}
 	if err := errors.Join(errs...); err != nil {
+		network.close()
 		for _, s := range list {
 			if s != nil {
 				err = errors.Join(err, s.Stop())
@@ -69,17 +79,22 @@ func launchEnsemble(servers int, opts Options) ([]*Server, error) {
 }
 
 // of returns the options of a server in an ensemble: each has two of the ports, for the others.
-func (o Options) of(server int, ports []int) Options {
+func (o Options) of(server int, ports []int, network *between) (Options, error) {
 	o.Config = slices.Clone(o.Config)
 	for i := range len(ports) / 2 {
 		data, election := ports[2*i], ports[2*i+1]
-		if o.Between != nil && i != server {
-			data, election = o.Between(server, i, data), o.Between(server, i, election)
+		if network != nil && i != server {
+			var err1, err2 error
+			data, err1 = network.proxy(server, i, data)
+			election, err2 = network.proxy(server, i, election)
+			if err := errors.Join(err1, err2); err != nil {
+				return o, err
+			}
 		}
 		o.Config = append(o.Config, fmt.Sprintf("server.%d=127.0.0.1:%d:%d", i+1, data, election))
 	}
 	o.Config = append(o.Config, "initLimit=20", "syncLimit=10")
-	return o
+	return o, nil
 }
 
 // freePorts returns different ports, which it holds until it has all of them.

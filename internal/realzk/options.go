@@ -35,9 +35,8 @@ type Options struct {
 	JVMFlags []string
 	// Config are further lines of zoo.cfg, such as "maxClientCnxns=3".
 	Config []string
-	// Between returns the port of 127.0.0.1 at which a server of an ensemble reaches a port of
-	// another one, for proxies between the servers; nil means directly. Servers count from 0.
-	Between func(from, to, port int) int
+	// Cuttable puts proxies between the servers of an ensemble, for Server.CutOff.
+	Cuttable bool
 	// Folder is the parent of the server's temporary folder; empty means /dev/shm,
 	// which is in memory, or, if that cannot be written, the system's temporary folder.
 	Folder string

@@ -23,6 +23,8 @@ type Server struct {
 	address string
 	folder  string
 	command []string   // that starts it, java first
+	number  int        // in its ensemble, from 0
+	between *between   // nil unless the ensemble is Cuttable
 	mu      sync.Mutex // guards the fields below; held by Stop and Restart to their end
 	process *process   // nil if the server was not started by this package
 	stopped bool
@@ -134,6 +136,17 @@ func (s *Server) Stop() error {
 		s.stopErr = fmt.Errorf("stop ZooKeeper: %w", err)
 	}
 	return s.stopErr
+}
+
+// StandStill stops all work of the server, or lets it go on. One that was killed meanwhile is
+// running. A server that this package did not start is an error.
+func (s *Server) StandStill(still bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil || s.stopped {
+		return fmt.Errorf("stop the work of ZooKeeper: %w", errNotOurs)
+	}
+	return standStill(s.process.cmd, still)
 }
 
 // Restart kills the server, waits for its end and for the time down, and starts it

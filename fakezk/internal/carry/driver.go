@@ -58,6 +58,8 @@ type Driver interface {
 
 	// Restart: the server goes down and is back at a time. It forgets its connections.
 	Restart(server int, f *Armed, until time.Duration)
+	// Elect: the servers elect a leader, who serves from a time on. All connections end.
+	Elect(f *Armed, until time.Duration)
 	// Failover: the leader has gone down, and is back at a time.
 	Failover(f *Armed, until time.Duration)
 	// Lag: the server applies no change until a time.

@@ -30,7 +30,7 @@ const syncLimit = 5
 // An Ensemble is the part of several servers that a Network has to know.
 type Ensemble struct {
 	Servers int
-	// Leader is nil if nobody knows who leads.
+	// Leader is nil for real servers, of which nobody knows who leads.
 	Leader func() int
 	// Tick is the unit of time of the servers.
 	Tick time.Duration

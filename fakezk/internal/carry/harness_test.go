@@ -181,6 +181,7 @@ func (r *recorder) Expire(session int64, after time.Duration) bool {
 
 func (r *recorder) Crash(_ int64, _ *Armed, t time.Duration) { r.add("crash", nil, at(t)) }
 func (r *recorder) Restart(_ int, _ *Armed, t time.Duration) { r.add("restart", nil, at(t)) }
+func (r *recorder) Elect(_ *Armed, t time.Duration)          { r.add("elect", nil, at(t)) }
 func (r *recorder) Failover(_ *Armed, t time.Duration)       { r.add("failover", nil, at(t)) }
 func (r *recorder) Lag(_ int, _ *Armed, t time.Duration)     { r.add("lag", nil, at(t)) }
 func (r *recorder) Down(int)                                 { r.add("down", nil) }

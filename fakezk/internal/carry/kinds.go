@@ -54,6 +54,8 @@ func ruleOf(kind fault.Kind) (r rule, ok bool) {
 		r = rule{request: isolate, time: isolate}
 	case fault.PauseServer:
 		r = rule{request: pauseServer, time: pauseServer}
+	case fault.Elect:
+		r = rule{request: elect, time: elect}
 	case fault.FailoverLose:
 		r = rule{request: failover, time: failover}
 	case fault.FailoverKeep:
@@ -344,17 +346,25 @@ func lag(s *strike) {
 func isolate(s *strike) {
 	f, until := s.fault, s.until()
 	s.onServers(func(server int) {
-		s.net.cutOffFor(server, s.now, until)
+		if !s.net.isReal() {
+			s.net.cutOffFor(server, s.now, until)
+		}
 		s.add(act(func(d Driver) { d.Isolate(server, f, until) }))
 	})
 }
+
+// isReal reports whether the servers are real ones: who does not reach the others, or stands still,
+// keeps messages by itself.
+func (n *Servers) isReal() bool { return n.ensemble.Leader == nil }
 
 // pauseServer lets the server of the connection, or the servers of the client, stand still. The
 // request waits.
 func pauseServer(s *strike) {
 	f, until := s.fault, s.until()
 	s.onServers(func(server int) {
-		s.net.pauseFor(server, s.now, until)
+		if !s.net.isReal() {
+			s.net.pauseFor(server, s.now, until)
+		}
 		s.add(act(func(d Driver) { d.PauseServer(server, f, until) }))
 	})
 }
@@ -381,6 +391,13 @@ func (s *strike) onServers(do func(server int)) {
 	}
 }
 
+// elect lets the servers elect a leader, which takes a while.
+func elect(s *strike) {
+	s.hit = true
+	f, until := s.fault, s.until()
+	s.add(act(func(d Driver) { d.Elect(f, until) }))
+}
+
 // failover takes the leader down.
 func failover(s *strike) {
 	s.hit = true
@@ -391,7 +408,7 @@ func failover(s *strike) {
 // leads.
 func (n *Network) failover(f *Armed, until time.Duration) Action {
 	return act(func(d Driver) {
-		if n.ensemble.Leader != nil {
+		if !n.isReal() {
 			Perform(n.TakeDown(n.ensemble.Leader(), until), d)
 		} else {
 			marks.Hit("leader unknown")
