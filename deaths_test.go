@@ -198,7 +198,7 @@ func TestProcessesKeepNothing(t *testing.T) {
 	binary, err := os.Executable()
 	check.OK(t, err)
 	for _, c := range []struct{ test, death, flag, want string }{
-		{"TestKeptConnections", "x", "-zksim.shard=1/9", `(?s)zksim: survived .*\nPASS`},
+		{"TestKeptConnections", "x", "-zksim.shard=1/2", `(?s)zksim: survived .*\nPASS`},
 		{"TestKeptConnections", "x", "-zksim.processes=false", "with -zksim.processes"},
 		{"TestDeath", "os.Exit", "-test.v", "the process of the run ended: exit status 3\n" +
 			`.*to see it again: go test .* -zksim.replay=testdata/zksim/TestDeath/crash-\w+.yaml`},

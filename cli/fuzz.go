@@ -61,7 +61,8 @@ func (c *fuzzCommand) runOne(a *app) error {
 	if err != nil {
 		return err
 	}
-	h, err := c.hunt(a, s, 0, c.bounds, scenarios, "")
+	unit := 0
+	h, err := c.hunt(a, s, &unit, c.bounds, scenarios, "")
 	if err != nil {
 		return err
 	}
@@ -220,13 +221,15 @@ func (h hunted) cutOff(enough int) string {
 }
 
 // hunt runs a hunt with progress; the line of progress begins with about. unit is the number of the
-// hunt among the units that shards divide. After an error there are no results.
+// hunt's first leg among those that shards divide, and then that of the next hunt. After an error
+// there are no results.
 func (c *fuzzCommand) hunt(
-	a *app, s scenario.Scenario, unit int, within bounds, played []scenario.Scenario, about string,
+	a *app, s scenario.Scenario, unit *int, within bounds, played []scenario.Scenario, about string,
 ) (h hunted, err error) {
 	hunt := hunt.Hunt{
 		Workload: s.Workload, Script: s.Script, Seed: s.Seed, On: s.On,
-		Runs: within.runs, For: within.time, Part: c.Shard, Unit: unit, Findings: c.Findings,
+		Runs: within.runs, For: within.time, Part: c.Shard, Unit: *unit, Work: c.bounds.runs,
+		Findings:   c.Findings,
 		More:       hunt.MoreAfter(within.runs),
 		Strategies: c.Strategy, MaxFaults: c.MaxFaults, NoFaults: c.MaxFaults == 0,
 		CheckDeterminism: c.CheckDeterminism,
@@ -238,6 +241,7 @@ func (c *fuzzCommand) hunt(
 		}),
 		Properties: c.countedIn(s.Workload),
 	}
+	*unit += hunt.Legs()
 	hunt.Progress = showHunt(a, about, len(hunt.Corpus))
 	if c.Corpus != "" {
 		hunt.Keep = func(o *scenario.Outcome) error {

@@ -87,7 +87,7 @@ func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, re
 func (c *fuzzCommand) huntAll(
 	a *app, scenarios, played []scenario.Scenario, total *report.Hunts,
 ) (ended error) {
-	begun := 0
+	begun, unit := 0, 0
 	defer func() {
 		if ended != nil {
 			for _, s := range scenarios[begun:] {
@@ -100,7 +100,7 @@ func (c *fuzzCommand) huntAll(
 		about := fmt.Sprintf("%d/%d %s: ", i+1, len(scenarios), s.Workload.Impl)
 		start := time.Now()
 		begun = i + 1
-		h, err := c.hunt(a, s, i, all.share(i), played, about)
+		h, err := c.hunt(a, s, &unit, all.share(i), played, about)
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 		}

@@ -42,7 +42,8 @@ func TestVariablesAreDefaultsOfTheFlags(t *testing.T) {
 		{"ZKSIM_RUNS=2", "-zksim.runs=1", " and 1 other scenarios"},
 		{"ZKSIM_RUNS=many", "-zksim.seed=5", "zksim: ZKSIM_RUNS=many; expected a whole number\n"},
 		{"ZKSIM_RUNS=0", "-zksim.seed=5", "zksim: ZKSIM_RUNS=0; expected 1 or more\n"},
-		{"ZKSIM_SHARD=1/3", "-zksim.runs=1", "zksim: survived "},
+		{"ZKSIM_SHARD=1/3", "-zksim.runs=3", "zksim: survived "},
+		{"ZKSIM_SHARD=1/3", "-zksim.runs=2", "2 scenarios for 3 parts; expected at least one for each"},
 		{"ZKSIM_SHARD=4", "-zksim.seed=5", "zksim: ZKSIM_SHARD=4; expected a part such as 2/3\n"},
 		{"ZKSIM_X=", "-zksim.shard=4", "zksim: -zksim.shard=4; expected a part such as 2/3\n"},
 		{"ZKSIM_X=", "-zksim.servers=", "zksim: -zksim.servers=; expected a whole number, or " +

@@ -1,6 +1,7 @@
 package hunt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,11 +33,14 @@ type Hunt struct {
 	// its end. The Corpus does not count.
 	//
 	// After each 10,000 scenarios the strategies begin anew, with another seed. These legs are the
-	// units of a Part; the first of them has the number Unit.
+	// units of a Part; the first of them has the number Unit. Legs are shorter if otherwise there
+	// were fewer than parts. If the parts divide several hunts, Work is the number of scenarios of
+	// all of them, and the Unit of each is the number of Legs before it.
 	Runs int
 	For  time.Duration
 	Part Part
 	Unit int
+	Work int
 	// MaxFaults bounds the length of a plan; 0 means 4, and [MostFaults] is the most.
 	MaxFaults int
 	// NoFaults makes a hunt by seeds and orders of messages alone: no plan has a fault. Only the
@@ -180,7 +184,23 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 	return p.found, err
 }
 
+// Legs is the number of legs of the hunt; 0 if only the time bounds it.
+func (h Hunt) Legs() int { return (h.Runs + h.legLength() - 1) / h.legLength() }
+
+// legLength is the number of scenarios of a leg.
+func (h Hunt) legLength() int {
+	length := cmp.Or(h.legRuns, defaultLegRuns)
+	if h.Part.of > 0 && h.Runs > 0 {
+		length = min(length, max(1, cmp.Or(h.Work, h.Runs)/h.Part.of))
+	}
+	return length
+}
+
 func (h Hunt) checkBounds() error {
+	if work := cmp.Or(h.Work, h.Runs); h.Runs > 0 && work < h.Part.of {
+		return fmt.Errorf("hunt: %d scenarios for %d parts; expected at least one for each",
+			work, h.Part.of)
+	}
 	if h.Runs <= 0 && h.For <= 0 {
 		return fmt.Errorf("hunt: a number of runs or a duration is needed")
 	}

@@ -1,7 +1,6 @@
 package hunt
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -42,7 +41,7 @@ type leg struct {
 	shown     map[uint64]bool // behaviours
 }
 
-// defaultLegRuns is the number of scenarios of a leg.
+// defaultLegRuns is the number of scenarios of a leg of a long hunt.
 const defaultLegRuns = 10_000
 
 // searcher is a strategy in a hunt.
@@ -68,7 +67,7 @@ func newHuntRun(hunt Hunt, chosen []Strategy) *huntRun {
 		Hunt: hunt, found: newFound(hunt.Workload), enough: max(1, hunt.Findings), met: bugs{},
 		known: bugs{}, chosen: chosen, kept: map[uint64]bool{},
 	}
-	h.legRuns = cmp.Or(hunt.legRuns, defaultLegRuns)
+	h.legRuns = hunt.legLength()
 	for _, o := range hunt.Known {
 		h.known.add(o)
 	}

@@ -58,23 +58,32 @@ func queue(p *played) scenario.Scenario {
 }
 
 // TestPartsOfAHuntAreTheHunt: their scenarios together are those of the whole hunt, and so are
-// their findings. Three parts share four legs.
+// their findings. Three parts share four legs; 50 parts have a short leg each.
 func TestPartsOfAHuntAreTheHunt(t *testing.T) {
-	run := func(part string) (*hunt.Found, map[string]int) {
+	arePartsOf(t, 3, 60, 60)
+	arePartsOf(t, 50, 4, 0)
+}
+
+// arePartsOf compares parts with a whole hunt in legs of a length. The parts get a length, too,
+// unless it is 0.
+func arePartsOf(t *testing.T, parts, leg, given int) {
+	t.Helper()
+	run := func(part string, leg int) (*hunt.Found, map[string]int) {
 		var p played
 		s := queue(&p)
 		h := hunt.Hunt{Workload: s.Workload, Script: s.Script, Seed: 1, Runs: 200, Findings: 1000}
 		check.OK(t, h.Part.UnmarshalText([]byte(part)))
-		found, err := h.WithLegs(60).Run(t.Context())
+		found, err := h.WithLegs(leg).Run(t.Context())
 		check.OK(t, err)
 		return found, p.runs
 	}
-	whole, runs := run("")
+	whole, runs := run("", leg)
 	check.Equal(t, whole.Runs, 200, "scenarios")
 	var sum hunt.Found
 	bugs, together := map[string]bool{}, map[string]int{}
-	for i := 1; i <= 3; i++ {
-		found, runs := run(fmt.Sprintf("%d/3", i))
+	for i := 1; i <= parts; i++ {
+		found, runs := run(fmt.Sprintf("%d/%d", i, parts), given)
+		check.Equal(t, found.Runs > 0, true, "part %d has work", i)
 		sum.Runs += found.Runs
 		sum.Traces += found.Traces
 		sum.Behaviours += found.Behaviours
