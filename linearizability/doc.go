@@ -73,9 +73,9 @@
 //
 // A zombie window is the time from the expiry of a session at the server to the moment at which its
 // client can know. It is measured, but no violation: no recipe can prevent it. Reads of ZooKeeper
-// are not linearizable; StaleReads of a queue judges empty polls and peeks as stale reads. The
-// elements of a queue.Locked must be unique, and a queue starts empty. One object is judged at a
-// time.
+// are not linearizable: with the claim StaleReads, a call that only reads must show a state of the
+// server's log that is no older than what its client has done and seen before. The elements of a
+// queue.Locked must be unique, and a queue starts empty. One object is judged at a time.
 //
 // # Linearizability
 //

@@ -214,13 +214,17 @@ func (s *simulation) heal() {
 }
 
 // settle lets the World go on without faults, until they hold nothing any more, clients have had
-// time to clean up, and all servers know that the sessions of dead processes have ended. That is
-// late if the leader has been down, which restarts their timers.
+// time to clean up, and all servers know that the sessions have ended that nobody uses: those of
+// dead processes, and those that a client has closed by a request that was lost. That is late if
+// the leader has been down, which restarts their timers.
 func (s *simulation) settle() {
 	until := max(s.agenda.Now(), s.faults.HeldUntil(), s.pauses.until) + s.world.Settle
 	for _, session := range s.engine.Sessions() {
-		if s.processes.hadByDead(session.ID) {
+		dead := s.processes.hadByDead(session.ID)
+		if dead {
 			marks.Hit("session of a dead process")
+		}
+		if dead || session.Conn == 0 {
 			until = max(until, s.agenda.Since(session.ExpiresAt)+time.Second)
 		}
 	}

@@ -29,6 +29,9 @@ type BarrierClaims struct {
 	// AllPass says that all waiters pass at a removal, even if the barrier is set again at once.
 	// Only [Barrier] heeds it.
 	AllPass bool
+	// StaleReads is about IsSet, and what Wait, Set and Remove find: a waiter may pass although
+	// another client has set the barrier. See Claims in the package comment.
+	StaleReads bool
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string
 }
@@ -54,7 +57,7 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 		},
 	}, claims.Path, ops.Set, func(e scenario.Evidence) linearizability.Claims {
 		b := barrier.Claims{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest,
-			Patience: patience(e.Plan)}
+			StaleReads: claims.StaleReads, Patience: patience(e.Plan)}
 		switch {
 		case claims.AllPass && len(e.Plan) == 0:
 			b.AllPass = passingTime + e.Lag

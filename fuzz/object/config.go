@@ -38,7 +38,8 @@ type ConfigClaims struct {
 	// the value as its data.
 	Path string
 	// Records is a directory that is empty at rest; "" means that there is none.
-	Records string
+	Records    string
+	StaleReads bool // of Fetch; see Claims in the package comment
 	// Silent says that the configuration centre has no events.
 	Silent bool
 	// Recheck means the same as in CacheClaims.
@@ -92,7 +93,7 @@ func (c ConfigClaims) judge(e scenario.Evidence) (linearizability.Report, error)
 	r := linearizability.Judge(e.History, e.Rest, c.copies(e))
 	for _, key := range configKeys {
 		one := linearizability.Judge(ofKey(e.History, key), nil,
-			value.Claims{Path: c.Path + "/" + key})
+			value.Claims{Path: c.Path + "/" + key, StaleReads: c.StaleReads})
 		for _, v := range one.Verdicts {
 			v.Summary = key + ": " + v.Summary
 			r.Worsen(v)

@@ -35,7 +35,8 @@ type CounterClaims struct {
 	Value func(data string) (int64, bool)
 	// Definite says that an error of Add that is not ambiguous promises that nothing was added and
 	// nothing will be.
-	Definite bool
+	Definite   bool
+	StaleReads bool // of Get; see Claims in the package comment
 	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes below Path that may stay.
 	LeavesAtRest []string
 }
@@ -58,7 +59,8 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 }
 
 func (c CounterClaims) of(scenario.Evidence) linearizability.Claims {
-	return value.Counter{Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest}
+	return value.Counter{Path: c.Path, Value: c.Value, StaleReads: c.StaleReads,
+		AllowedAtRest: c.LeavesAtRest}
 }
 
 type counterPlayer struct {
@@ -97,9 +99,7 @@ func (p counterPlayer) addOnce(ctx context.Context, turn int) error {
 	c := p.client.Begin(ops.Add, strconv.FormatInt(delta, 10))
 	value, err := p.counter().Add(ctx, delta)
 	if err != nil {
-		recordError(c, p.definite, err)
-		p.client.Pause(retryPause)
-		return err
+		return failed(p.client, c, p.definite, err)
 	}
 	c.OK(linearizability.Result{Output: strconv.FormatInt(value, 10)})
 	return nil
@@ -108,10 +108,9 @@ func (p counterPlayer) addOnce(ctx context.Context, turn int) error {
 // get reads the value, in half of the turns, if the counter has Get.
 func (p counterPlayer) get(turn int) {
 	g, ok := p.counter().(Getter)
-	if !ok || !sometimes(p.client, "Get", scenario.At("get", turn), 2) {
-		return
+	if ok && sometimes(p.client, "Get", scenario.At("get", turn), 2) {
+		_ = p.getOnce(g)
 	}
-	_ = p.getOnce(g)
 }
 
 func (p counterPlayer) getOnce(g Getter) error {

@@ -75,10 +75,17 @@
 //   - Path is the znode or the directory of the object, if it is not the one of the table. The Path
 //     of Env is the same.
 //   - LeavesAtRest are patterns of znodes that may stay behind when all clients are done.
+//   - ClosesSession of a lock: an unlock closes the session of its hold, which may end later.
 //   - TTL of a lock: the holder's znode is a TTL node that it renews, and no ephemeral.
 //   - Fair and MaxHerd of a lock: waiters are served in order, and a release wakes at most that
 //     number of clients.
 //   - MayLose, MayDuplicate and Unordered of a queue: weaker promises.
+//   - StaleReads: what a call reads may be the answer of a server that lags behind, as that to any
+//     read of ZooKeeper. It is no older than what the client itself has done and read before.
+//     Without the claim it is the state at some moment of the call, for which recipes send a sync
+//     or a write first. One scenario in eight has three servers, and tells. Counters, values,
+//     barriers, queues, elections and configuration centres have this claim. Members and caches
+//     need none: their views may lag.
 //   - MayOvertake of a priority or delay queue: a take may pass over elements that are offered
 //     meanwhile, and after the one that it takes.
 //   - ComesBack of a queue with locks: deliveries have no locks, and end by themselves after a

@@ -32,11 +32,13 @@ func isAmbiguous(err error) bool {
 	return errors.As(err, &e) && e.Ambiguous()
 }
 
-// recordError records the error of a write.
-func recordError(c scenario.Call, definite bool, err error) {
+// failed records the error of a write, pauses, and returns it.
+func failed(p *scenario.Player, c scenario.Call, definite bool, err error) error {
 	if definite && !isAmbiguous(err) {
 		c.Failed(err)
-		return
+	} else {
+		c.Unknown(linearizability.Result{}, err)
 	}
-	c.Unknown(linearizability.Result{}, err)
+	p.Pause(retryPause)
+	return err
 }

@@ -47,6 +47,10 @@ type LockClaims struct {
 	// session. The server may delete it when no write has come for that time: it looks once a
 	// minute. 0 means that the lock is held by ephemerals.
 	TTL time.Duration
+	// ClosesSession says that Unlock closes the connection of the hold and deletes nothing: if the
+	// request to close the session is lost, the znode lives until the session times out.
+	ClosesSession bool
+	StaleReads    bool // of Leader of an election; see Claims in the package comment
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string
 }
@@ -108,7 +112,8 @@ func ttlNode(h linearizability.History, within string) (node string) {
 func (c LockClaims) options(e scenario.Evidence) lock.Claims {
 	opts := lock.Claims{
 		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, TTL: c.TTL > 0,
-		AllowedAtRest: c.LeavesAtRest,
+		AllowedAtRest: c.LeavesAtRest, StaleReads: c.StaleReads,
+		ClosesSession: c.ClosesSession,
 		Signals:       e.Signals, SignalWithin: signalWithin,
 		Handles: slices.ContainsFunc(e.History.Ops, func(op linearizability.Op) bool {
 			return op.Kind == ops.Lock && strings.HasPrefix(op.Input, handle)

@@ -53,6 +53,9 @@ type QueueClaims struct {
 	// MayLose and MayDuplicate say that the queue delivers an element at most once, or at least
 	// once. Without them it promises exactly once.
 	MayLose, MayDuplicate bool
+	// StaleReads is about Peek, an empty Poll and, with MayOvertake, the list that a take makes;
+	// see Claims in the package comment.
+	StaleReads bool
 	// Unordered says that the queue does not promise FIFO order.
 	Unordered bool
 	// MayOvertake says that a take from a priority or delay queue may pass over an element that is
@@ -141,6 +144,7 @@ func (c QueueClaims) options() queue.Claims {
 	return queue.Claims{
 		Path: c.Path, Items: c.Items, Element: c.Element, MayLose: c.MayLose,
 		MayDuplicate: c.MayDuplicate, Unordered: c.Unordered, MayOvertake: c.MayOvertake,
+		StaleReads: c.StaleReads,
 	}
 }
 

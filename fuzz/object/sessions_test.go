@@ -21,6 +21,7 @@ type visit struct {
 	connect  func() (*zk.Conn, <-chan zk.Event)
 	path     string
 	deaf     bool // it does not listen
+	tried    bool
 	conn     *zk.Conn
 	lock     *recipes.Lock
 	lost     chan struct{}
@@ -28,6 +29,10 @@ type visit struct {
 }
 
 func (v *visit) Lock(ctx context.Context) error {
+	if !v.tried { // the first call fails before there is a session
+		v.tried = true
+		return errors.New("not yet")
+	}
 	conn, events := v.connect()
 	v.conn, v.lost, v.finished = conn, make(chan struct{}), make(chan struct{})
 	v.lock = recipes.NewLock(conn, v.path, recipes.SessionTimeout(scenario.SessionTimeout))
@@ -66,12 +71,7 @@ func (v *visit) Unlock(ctx context.Context) error {
 func (v *visit) Lost() <-chan struct{} { return v.lost }
 func (v *visit) Token() int64          { return v.lock.Token() }
 
-func (v *visit) Session() int64 {
-	if v.conn == nil {
-		return 0
-	}
-	return v.conn.SessionID()
-}
+func (v *visit) Session() int64 { return v.conn.SessionID() }
 
 // visits is the workload of a visit, with the connections of Env or, if dials is set, its own.
 func visits(deaf, dials bool) scenario.Workload {

@@ -47,7 +47,7 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 		},
 	}, claims.Path, ops.Set, func(e scenario.Evidence) linearizability.Claims {
 		return barrier.Threshold{
-			Path: claims.Path, Patience: enterPatience / 2,
+			Path: claims.Path, StaleReads: claims.StaleReads, Patience: enterPatience / 2,
 			AllowedAtRest: leftBy(e, claims.LeavesAtRest, claims.Path+"/*"),
 		}
 	})

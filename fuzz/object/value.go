@@ -49,6 +49,9 @@ type ValueClaims struct {
 	// Definite says that an error of a write that is not ambiguous (see [ErrAmbiguous]) promises
 	// that nothing was written and nothing will be.
 	Definite bool
+	// StaleReads is about Get, Next and a CompareAndSet that returns false; see Claims in the
+	// package comment.
+	StaleReads bool
 	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes below Path that may stay.
 	LeavesAtRest []string
 }
@@ -77,7 +80,8 @@ func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 
 func (c ValueClaims) of(scenario.Evidence) linearizability.Claims {
 	return value.Claims{
-		Path: c.Path, Value: nameIn(c.Value), AllowedAtRest: c.LeavesAtRest,
+		Path: c.Path, Value: nameIn(c.Value), StaleReads: c.StaleReads,
+		AllowedAtRest: c.LeavesAtRest,
 	}
 }
 
@@ -176,9 +180,7 @@ func (p *valuePlayer) set(ctx context.Context, data string) error {
 	c := p.client.Begin(ops.Write, data)
 	state, err := p.value().Set(ctx, payloadOf(data))
 	if err != nil {
-		recordError(c, p.definite, err)
-		p.client.Pause(retryPause)
-		return err
+		return failed(p.client, c, p.definite, err)
 	}
 	c.OK(stateResult(state))
 	p.seen = state
@@ -194,9 +196,7 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) error {
 	state, done, err := p.value().CompareAndSet(ctx, p.seen, payloadOf(data))
 	switch {
 	case err != nil:
-		recordError(c, p.definite, err)
-		p.client.Pause(retryPause)
-		return err
+		return failed(p.client, c, p.definite, err)
 	case done:
 		c.OK(stateResult(state))
 	default:

@@ -112,7 +112,10 @@ func (c Call) OK(r linearizability.Result) {
 func (c Call) Unknown(r linearizability.Result, err error) {
 	c.record.next = noted{text: fmt.Sprintf("%s fails: %v", c.kind, err)}
 	c.ends(err)
-	c.call.Unknown(c.inSession(r), err)
+	if c.record.session.Load() == nil { // an object with sessions of its own may have none by now
+		r = c.inSession(r)
+	}
+	c.call.Unknown(r, err)
 }
 
 // Failed records an error that promises that the operation did not take effect and never will.

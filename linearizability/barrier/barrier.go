@@ -25,6 +25,10 @@ type Claims struct {
 	Path string
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
 	AllowedAtRest []string
+	// StaleReads: an isset, a wait that returns, and a set or remove that finds the barrier as
+	// wanted may rest on the answer of a server that lags behind. It fits a state no older than the
+	// client's own calls before it. Linearizability leaves it out.
+	StaleReads bool
 	// Patience bounds the time for which a wait may go on with the barrier down; a longer wait
 	// violates liveness, unless the client learned of a loss during the call. 0 means that this is
 	// not judged; without the server's log it never is.
@@ -67,6 +71,8 @@ func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 			r.Worsen(v)
 		}
 	}
+	claims.StaleReads = true
+	t.JudgeReads(t.history, left, &r, claims)
 	return r
 }
 
@@ -92,9 +98,11 @@ func newTable(h lin.History, claims Claims) *table {
 		}
 	}
 	fits := func(op lin.Op, i int) bool { return op.Kind == changer(changes[i]) }
-	return &table{
+	t := &table{
 		history: h, known: h.Server != nil, Attribution: judging.Attribute(h, changes, fits),
 	}
+	t.Stale = claims.StaleReads
+	return t
 }
 
 // changer is the kind of operation that makes a change.
@@ -151,11 +159,15 @@ func (t *table) seen(op *lin.Op, up bool) []custom.Effect[model.BarrierOp] {
 	if !op.OK() {
 		return nil
 	}
+	looks := func(after int) bool {
+		return up == (after > 0 && t.Changes[after-1].Kind == lin.NodeCreated)
+	}
+	step, ordered := t.Read(op, looks)
+	if !ordered {
+		return nil
+	}
 	return []custom.Effect[model.BarrierOp]{{
-		By: op, Op: model.BarrierOp{Kind: model.See, Up: up}, Read: true,
-		Step: t.SeenAt(*op, func(after int) bool {
-			return up == (after > 0 && t.Changes[after-1].Kind == lin.NodeCreated)
-		}),
+		By: op, Op: model.BarrierOp{Kind: model.See, Up: up}, Read: true, Step: step,
 	}}
 }
 

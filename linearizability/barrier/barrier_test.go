@@ -47,6 +47,25 @@ func TestBarriers(t *testing.T) {
 	})
 }
 
+func TestBarriersWithStaleReads(t *testing.T) {
+	judgingtest.CheckHistories(t, func(opts Claims) lin.Claims {
+		opts.Path = "/b"
+		return opts
+	}, []historyTest[Claims]{
+		{Name: "not claimed", Bad: lin.Linearizability, Says: "(the claim StaleReads allows it)",
+			Steps: "a raises; b isset() -> false"},
+		{Name: "claimed", Opts: Claims{StaleReads: true},
+			Steps: "a raises; b isset() -> false; b wait() ok; b isset() -> true; rest /b"},
+		{Name: "goes back", Opts: Claims{StaleReads: true}, Bad: lin.Linearizability,
+			Says:  "b's isset() -> false (steps 6 to 7) was so at no time since b's isset (steps 4 to 5)",
+			Steps: "a raises; b isset() -> true; b isset() -> false"},
+		{Name: "passes after its own set", Opts: Claims{StaleReads: true}, Bad: lin.Linearizability,
+			Says: "b's wait() (steps 4 to 5) was so at no time", Steps: "b raises; b wait() ok"},
+		{Name: "a session of its own for each call", Opts: Claims{StaleReads: true},
+			Steps: "b@1 starts; b@2 starts; b raises; b isset() -> false; rest /b"},
+	})
+}
+
 // randomBarrier makes valid histories of a barrier. A wait that finds the barrier up returns after
 // another client removes it.
 func randomBarrier(t *rapid.T) lin.History {

@@ -2,6 +2,7 @@ package barrier
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -22,6 +23,9 @@ type Threshold struct {
 	// Path is the znode of the barrier; the znodes of the members are below it. If its data is the
 	// number of members, the judge knows when a set took effect.
 	Path string
+	// StaleReads: a wait may rest on the answer of a server that lags behind, and pass a barrier
+	// that another client has set again before the call.
+	StaleReads bool
 	// Patience: a wait that gave up violates liveness if during the whole Patience before its
 	// return enough members had waited, or the barrier had been open, and none of them learned of a
 	// disconnect or the end of its session. 0 means that this is not judged.
@@ -47,6 +51,10 @@ func (claims Threshold) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	if left != nil {
 		r.Add(judging.Orphans(judging.WithoutWatches(left, claims.Path), claims.AllowedAtRest,
 			judging.LeftBelow(t.history, left, claims.Path), judging.Waits(t.history)))
+	}
+	if !claims.StaleReads {
+		claims.StaleReads = true
+		judging.NameClaim(&r, h, left, "StaleReads", claims)
 	}
 	return r
 }
@@ -126,13 +134,31 @@ func (t *thresholdTable) judgeSafety() lin.Verdict {
 }
 
 // mayPass reports whether the barrier may have been open during a call.
-func (t *thresholdTable) mayPass(op lin.Op) bool {
+func (t *thresholdTable) mayPass(op lin.Op) bool { return len(t.seenOpen(op)) > 0 }
+
+// seenOpen lists the openings that let a wait pass: the barrier may have been open during the call
+// or, if the wait may rest on a stale read, since the client's own last set.
+func (t *thresholdTable) seenOpen(op lin.Op) (list []int64) {
+	from := op.Call
+	if t.claims.StaleReads {
+		from = t.lastSet(op)
+	}
 	for _, step := range t.openings {
-		if step <= op.Return && (step >= op.Call || t.mayStayOpen(step, op.Call)) {
-			return true
+		if step <= op.Return && (step >= from || t.mayStayOpen(step, from)) {
+			list = append(list, step)
 		}
 	}
-	return false
+	return list
+}
+
+// lastSet is the first step after the last set of a client that returned before a call, or 0.
+func (t *thresholdTable) lastSet(op lin.Op) (step int64) {
+	for _, s := range t.settings {
+		if s.op.Client == op.Client && s.op.OK() && s.op.Return <= op.Call {
+			step = max(step, min(s.to, s.op.Return)+1)
+		}
+	}
+	return step
 }
 
 // mayStayOpen reports whether a barrier that is open at a step may still be open at a later one: no
@@ -237,10 +263,15 @@ func (t *thresholdTable) mayBeNewestSince(s setting, from time.Duration) bool {
 }
 
 // staysOpen reports whether the barrier certainly stayed open, up to a time, after a wait that
-// passed: no set takes effect after the call.
+// passed: no set takes effect after the call, or after the first opening that a wait with a stale
+// read may have seen.
 func (t *thresholdTable) staysOpen(op lin.Op, until time.Duration) bool {
+	from := op.Call
+	if seen := t.seenOpen(op); t.claims.StaleReads && len(seen) > 0 {
+		from = min(from, slices.Min(seen)+1)
+	}
 	for _, s := range t.settings {
-		if s.to >= op.Call && s.fromTime <= until {
+		if s.to >= from && s.fromTime <= until {
 			return false
 		}
 	}

@@ -25,6 +25,17 @@ func (f *fixture) pass(ops ...int) {
 	}
 }
 
+func TestThresholdBarriersWithStaleReads(t *testing.T) {
+	claims := thresholdAtT
+	claims.StaleReads = true
+	judgingtest.CheckHistories(t, judgingtest.Always(claims), []claimTest{
+		{Name: "passes late when another has set it anew",
+			Steps: "a sets 2; a wait(); b wait(); a ok; b ok; a sets 2; c wait() ok; rest"},
+		{Name: "passes late when it has set it anew itself", Bad: lin.Safety, Says: "a passed",
+			Steps: "a sets 2; a wait(); b wait(); a ok; b ok; a sets 2; a wait() ok"},
+	})
+}
+
 func TestThresholdBarriers(t *testing.T) {
 	judgingtest.CheckHistories(t, judgingtest.Always(thresholdAtT), []claimTest{
 		{Name: "opens, lets the late pass, closes and opens again",
@@ -44,6 +55,9 @@ func TestThresholdBarriers(t *testing.T) {
 		{Name: "passes with oneself", Bad: lin.Safety, Says: "a passed",
 			Steps: "a sets 2; a@1 wait() owns /t/a unknown; a wait() ok"},
 		{Name: "passes late when it was set anew", Bad: lin.Safety, Says: "c passed",
+			Steps: "a sets 2; a wait(); b wait(); a ok; b ok; a sets 2; c wait() ok"},
+		{Name: "passes late when it was set anew, and does not claim stale reads", Bad: lin.Safety,
+			Says:  "(the claim StaleReads allows it)",
 			Steps: "a sets 2; a wait(); b wait(); a ok; b ok; a sets 2; c wait() ok"},
 		{Name: "passes late while it is set anew",
 			Steps: "a sets 2; a wait(); b wait(); a ok; b ok; a set(2); c wait() ok; " +

@@ -30,8 +30,13 @@ func (claims Election) Properties() []string {
 func (claims Election) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newTable(h, leadership, Claims(claims))
 	r := judge(t, left)
-	if t.log.Known {
-		r.Add(judgeLeaderAnswers(t))
+	if !t.log.Known {
+		return r
+	}
+	r.Add(judgeLeaderAnswers(t))
+	if !claims.StaleReads {
+		claims.StaleReads = true
+		judging.NameClaim(&r, h, left, "StaleReads", claims)
 	}
 	return r
 }
@@ -66,18 +71,22 @@ func judgeLeaderAnswers(t table) lin.Verdict {
 }
 
 // ledDuring reports whether the answer was right at some step of the call: at its first step, or
-// right after a change.
+// right after a change. An answer that may be stale may have been right before the call.
 func ledDuring(t table, op lin.Op) bool {
-	moments := []int64{op.Call}
+	from := op.Call
+	if t.claims.StaleReads {
+		from = t.lastOwn(op)
+	}
+	moments := []int64{from}
 	for _, z := range t.log.Znodes {
 		for _, step := range []int64{z.Created, z.Deleted} {
-			if op.Call <= step && step <= op.Return {
+			if from <= step && step <= op.Return {
 				moments = append(moments, step)
 			}
 		}
 	}
 	for _, e := range t.history.Server {
-		if e.Kind == lin.DataChanged && op.Call <= e.Step && e.Step <= op.Return {
+		if e.Kind == lin.DataChanged && from <= e.Step && e.Step <= op.Return {
 			moments = append(moments, e.Step)
 		}
 	}
@@ -85,6 +94,27 @@ func ledDuring(t table, op lin.Op) bool {
 		return t.isAnswer(op, t.nodes.oldest(step, ""), step) ||
 			t.isAnswer(op, t.nodes.oldest(step, lastNumber), step)
 	})
+}
+
+// lastOwn is the step of the last change that a lead or a resign of a client made, if that returned
+// before a call of the client, or 0.
+func (t table) lastOwn(op lin.Op) (step int64) {
+	if !judging.HasOneSession(t.history, op.Client) {
+		return 0
+	}
+	for _, h := range t.holds {
+		if h.node == nil || h.lock.Client != op.Client {
+			continue
+		}
+		if h.lock.OK() && h.lock.Return <= op.Call {
+			step = max(step, h.node.Created)
+		}
+		if h.unlock != nil && h.unlock.OK() && h.unlock.Return <= op.Call &&
+			h.node.Deleted <= h.unlock.Return {
+			step = max(step, h.node.Deleted)
+		}
+	}
+	return step
 }
 
 // lastNumber ends the names of all further children of a directory whose numbers are used up. Their

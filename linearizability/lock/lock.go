@@ -67,6 +67,12 @@ type Claims struct {
 	// connected all the time, had an answer to each request and was not paused, it could have
 	// written, and safety is violated. TTL nodes may stay at rest.
 	TTL bool
+	// ClosesSession: an unlock closes the session of its hold, and the znode goes with the session:
+	// at the end of its timeout, if the request to close it is lost.
+	ClosesSession bool
+	// StaleReads: an answer about the leader of an election may be that of a server that lags
+	// behind: it was right at some moment since the client's own last lead or resign before it.
+	StaleReads bool
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
 	AllowedAtRest []string
 }

@@ -13,7 +13,8 @@ const lingering = 5 * time.Second
 
 // keptByUnlock looks for an unlock that reported success although the znode of the hold lived on
 // and kept the others waiting. It counts if the znode lived for longer than lingering while its
-// client was connected, or until the client was granted the lock again through the same znode.
+// client was connected, or until the client was granted the lock again through the same znode. With
+// the claim ClosesSession a znode may live as long as its session.
 func keptByUnlock(t table) (v lin.Verdict, bad bool) {
 	for _, h := range t.holds {
 		if !isUnlocked(h, t.kind) || !h.node.ExistsAt(h.unlock.Return) ||
@@ -32,10 +33,18 @@ func keptByUnlock(t table) (v lin.Verdict, bad bool) {
 				judging.Describe(*h.unlock), t.kind.noun, h.node.Path, h.lock.Client, t.kind.noun,
 				again.lock.Return), true
 		case !lost && outlivesUnlock(t.history, h):
+			claim := ""
+			if h.node.EndedWithSession() {
+				if t.claims.ClosesSession {
+					continue
+				}
+				claim = " (the claim ClosesSession allows it)"
+			}
 			return judging.Violated(lin.Liveness,
 				[]int64{h.unlock.Call, h.unlock.Return, h.node.Created},
-				"%s returned, but its znode %s (created at step %d) lived on %s",
-				judging.Describe(*h.unlock), h.node.Path, h.node.Created, h.untilWhen()), true
+				"%s returned, but its znode %s (created at step %d) lived on %s%s",
+				judging.Describe(*h.unlock), h.node.Path, h.node.Created, h.untilWhen(),
+				claim), true
 		}
 	}
 	return lin.Verdict{}, false

@@ -35,6 +35,7 @@ func (claims WithIDs) Properties() []string {
 // Judge implements [lin.Claims].
 func (claims WithIDs) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	ids := map[string]string{} // by element
+	given := h
 	h = h.Sorted()
 	for i := range h.Ops {
 		if op := &h.Ops[i]; op.Kind == ops.Offer {
@@ -53,6 +54,7 @@ func (claims WithIDs) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 		judging.Replace(&r, judging.Violated(lin.Liveness, []int64{stuck[0].Call},
 			"%s never returned, although the faults stopped", judging.Describe(stuck[0])))
 	}
+	Claims(claims).nameWeaker(&r, given, left, func(q Claims) lin.Claims { return WithIDs(q) })
 	return r
 }
 

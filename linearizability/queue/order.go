@@ -88,8 +88,7 @@ func firstOvertaken(t table, r removal) *element {
 	e, step := r.element, r.znode.Deleted
 	known := step
 	if t.claims.MayOvertake && r.by != nil {
-		// A client that has seen the one has seen all that were stored before it.
-		known = max(r.by.Call, e.znodes[0].Created)
+		known = t.listed(e, r.by)
 	}
 	for _, other := range t.elements {
 		if other.value == e.value || other.rank > e.rank ||
@@ -103,6 +102,17 @@ func firstOvertaken(t table, r removal) *element {
 		}
 	}
 	return nil
+}
+
+// listed is a step up to which a take that may overtake has certainly seen what was stored: that of
+// the element that it took, or the call. A list of a server that lags is older, but has what the
+// client itself has changed before.
+func (t table) listed(e *element, take *lin.Op) int64 {
+	from := take.Call
+	if t.claims.StaleReads {
+		from = lastChange(t, take)
+	}
+	return max(from, e.znodes[0].Created)
 }
 
 // isOlder reports whether a certainly came into the queue before b.

@@ -41,7 +41,9 @@ func (claims Priority) Properties() []string {
 // Judge implements [lin.Claims].
 func (claims Priority) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newRankedTable(h, Claims(claims), byPriority, cutPriority)
-	return judge(t, left, priorityModel, rankedEvents(t), "priority queue")
+	r := judge(t, left, priorityModel, rankedEvents(t), "priority queue")
+	Claims(claims).nameWeaker(&r, h, left, func(q Claims) lin.Claims { return Priority(q) })
+	return r
 }
 
 var priorityModel = judging.Model[model.PriorityQueue, model.PriorityOp]{

@@ -83,7 +83,23 @@ func (claims Claims) Properties() []string {
 // Judge implements [lin.Claims].
 func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newTable(h, claims)
-	return judge(t, left, fifoModel, eventsOf(t), "FIFO queue")
+	r := judge(t, left, fifoModel, eventsOf(t), "FIFO queue")
+	claims.nameWeaker(&r, h, left, func(q Claims) lin.Claims { return q })
+	return r
+}
+
+// nameWeaker names the claims that allow the violations of a kind of queue.
+func (claims Claims) nameWeaker(
+	r *lin.Report, h lin.History, left *lin.Leftovers, kind func(Claims) lin.Claims,
+) {
+	if weaker := claims; !claims.StaleReads {
+		weaker.StaleReads = true
+		judging.NameClaim(r, h, left, "StaleReads", kind(weaker))
+	}
+	if weaker := claims; !claims.MayLose {
+		weaker.MayLose = true
+		judging.NameClaim(r, h, left, "MayLose", kind(weaker))
+	}
 }
 
 // judge judges a queue by the model of its events.

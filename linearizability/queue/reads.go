@@ -76,9 +76,13 @@ func tooStale(t table) (v lin.Verdict, bad bool) {
 	return lin.Verdict{}, false
 }
 
-// lastChange returns the step of the client's last change that returned before the call, or 0.
+// lastChange returns the step of the client's last change that returned before the call, or 0 if
+// there is none or if the client had two sessions at once.
 func lastChange(t table, read *lin.Op) int64 {
 	var last int64
+	if !judging.HasOneSession(t.history, read.Client) {
+		return 0
+	}
 	for i := range t.history.Ops {
 		op := &t.history.Ops[i]
 		if op.Client != read.Client || !op.OK() || op.Return > read.Call {

@@ -56,6 +56,9 @@ func (s *span) end(t table) bool {
 	if len(s.e.takes) > 0 {
 		first := s.e.takes[0]
 		s.out, s.outRet, s.outText = first.Call, first.Return, judging.Describe(*first)
+		if t.log.Known && t.claims.MayOvertake && t.claims.StaleReads {
+			s.out = min(s.out, t.listed(s.e, first))
+		}
 		return len(s.e.takes) == 1
 	}
 	if !t.log.Known {
@@ -64,7 +67,7 @@ func (s *span) end(t table) bool {
 	if z := s.e.znodes[0]; z.Deleted != judging.Never {
 		s.out, s.outRet, s.outText = z.Deleted, z.Deleted, "a take whose reply was lost"
 		if r, _ := t.removalOf(z); r.by != nil && t.claims.MayOvertake {
-			s.out = max(r.by.Call, s.e.znodes[0].Created)
+			s.out = t.listed(s.e, r.by)
 		}
 		if by := s.e.discard; by != nil {
 			s.outText = judging.Describe(*by)

@@ -33,6 +33,7 @@ func newValueTable(h lin.History, claims Claims) *valueTable {
 	}
 	t.Attribution = judging.Attribute(h, changes,
 		func(op lin.Op, i int) bool { return t.fits(op, changes[i]) })
+	t.Stale = claims.StaleReads
 	return t
 }
 
@@ -72,7 +73,7 @@ func (t *valueTable) effects() []custom.Effect[model.ValueOp] {
 		switch op := &t.history.Ops[n]; op.Kind {
 		case ops.Read:
 			if op.OK() {
-				list = append(list, t.seen(op, readOp(*op)))
+				list = append(list, t.seen(op, readOp(*op))...)
 			}
 		case ops.Write, ops.CAS, ops.Remove:
 			list = append(list, t.write(op, t.Of[n])...)
@@ -111,9 +112,13 @@ func writeOp(op lin.Op) model.ValueOp {
 }
 
 // seen is the effect of a read, at a step at which the server's value was as reported.
-func (t *valueTable) seen(op *lin.Op, o model.ValueOp) custom.Effect[model.ValueOp] {
-	step := t.SeenAt(*op, func(after int) bool { return len(t.states[after].Step(o)) > 0 })
-	return custom.Effect[model.ValueOp]{By: op, Op: o, Read: true, Step: step}
+func (t *valueTable) seen(op *lin.Op, o model.ValueOp) []custom.Effect[model.ValueOp] {
+	looks := func(after int) bool { return len(t.states[after].Step(o)) > 0 }
+	step, ordered := t.Read(op, looks)
+	if !ordered {
+		return nil
+	}
+	return []custom.Effect[model.ValueOp]{{By: op, Op: o, Read: true, Step: step}}
 }
 
 // write is the effect of a write and of its repetitions.
@@ -124,7 +129,7 @@ func (t *valueTable) write(op *lin.Op, changes []int) []custom.Effect[model.Valu
 		func(i int) bool { return t.states[i+1].Version == o.Version })
 	switch {
 	case isRefused(*op) && len(changes) == 0:
-		e = t.seen(op, o)
+		return t.seen(op, o)
 	case own >= 0:
 		e.Step = t.Changes[own].Step
 	case op.Outcome == lin.OpFailed, !op.OK() && t.known:

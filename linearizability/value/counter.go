@@ -18,12 +18,12 @@ import (
 // applied once, a failed add never, and nothing else changes the value.
 type Counter struct {
 	// Path is the counter's znode.
-	Path string
-	// Start is the value before the first add.
-	Start int64
+	Path  string
+	Start int64 // the value before the first add
 	// Value reads the znode's data, and reports false if it holds no value yet; nil reads decimal
 	// digits.
-	Value func(data string) (int64, bool)
+	Value      func(data string) (int64, bool)
+	StaleReads bool // as in [Claims]
 	// MayRepeat: an add that its recipe retried after an unknown outcome may be applied more than
 	// once.
 	MayRepeat bool
@@ -48,6 +48,8 @@ func (claims Counter) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 		r.Add(t.judgeDelivery())
 		judging.PreferDelivery(&r)
 	}
+	claims.StaleReads = true
+	t.JudgeReads(t.history, left, &r, claims)
 	return r
 }
 
@@ -61,9 +63,8 @@ type counterTable struct {
 }
 
 func newCounterTable(h lin.History, claims Counter) *counterTable {
-	t := &counterTable{
-		history: h, claims: claims, known: h.Server != nil, values: []int64{claims.Start},
-	}
+	t := &counterTable{history: h, claims: claims, known: h.Server != nil,
+		values: []int64{claims.Start}}
 	var changes []lin.ServerEvent
 	for _, e := range h.Server {
 		if value, ok := t.valueAfter(e); ok && value != t.values[len(t.values)-1] {
@@ -73,6 +74,7 @@ func newCounterTable(h lin.History, claims Counter) *counterTable {
 	t.Attribution = judging.Attribute(h, changes, func(op lin.Op, i int) bool {
 		return op.Kind == ops.Add && deltaOf(op) == t.values[i+1]-t.values[i]
 	})
+	t.Stale = claims.StaleReads
 	return t
 }
 
@@ -122,10 +124,11 @@ func (t *counterTable) effects() []custom.Effect[model.CounterOp] {
 
 func (t *counterTable) get(op *lin.Op) (e custom.Effect[model.CounterOp], ok bool) {
 	value, err := strconv.ParseInt(op.Output, 10, 64)
-	return custom.Effect[model.CounterOp]{
-		By: op, Op: model.CounterOp{Kind: model.Get, Value: value, Known: true}, Read: true,
-		Step: t.SeenAt(*op, func(after int) bool { return t.values[after] == value }),
-	}, op.OK() && err == nil
+	e.By, e.Read, e.Op = op, true, model.CounterOp{Kind: model.Get, Value: value, Known: true}
+	if op.OK() && err == nil {
+		e.Step, ok = t.Read(op, func(after int) bool { return t.values[after] == value })
+	}
+	return e, ok
 }
 
 // add is the effect of an add and of its repetitions.
@@ -149,8 +152,7 @@ func (t *counterTable) add(op *lin.Op, changes []int) []custom.Effect[model.Coun
 	return judging.WithRepetitions(e, own, changes, t.byServer)
 }
 
-// byServer is the effect of a change without an operation: a change without a call, or a
-// repetition.
+// byServer is the effect of a change without a call, or of a repetition.
 func (t *counterTable) byServer(i int) custom.Effect[model.CounterOp] {
 	return custom.Effect[model.CounterOp]{
 		Op:   model.CounterOp{Kind: model.Add, Delta: t.values[i+1] - t.values[i]},

@@ -39,6 +39,10 @@ type Claims struct {
 	// Value reads the znode's data, and reports false if it holds no value yet; nil means that the
 	// data is the value.
 	Value func(data string) (string, bool)
+	// StaleReads: a read, and the answer that a write was refused or had nothing to remove, may be
+	// that of a server that lags behind. It fits a state no older than the client's own calls
+	// before it. Linearizability leaves it out.
+	StaleReads bool
 	// MayRepeat: a write that its recipe retried after an unknown outcome may be applied more than
 	// once.
 	MayRepeat bool
@@ -63,6 +67,8 @@ func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 		r.Add(t.judgeDelivery())
 		judging.PreferDelivery(&r)
 	}
+	claims.StaleReads = true
+	t.JudgeReads(t.history, left, &r, claims)
 	return r
 }
 

@@ -46,6 +46,16 @@ func TestValues(t *testing.T) {
 		{Name: "stale read", Bad: lin.Linearizability, Says: "b's read() -> x@0 (steps",
 			Steps: "a write(x) creates /v=x -> x@0; a write(y) stores /v=y -> y@1; " +
 				"b read() -> x@0"},
+		{Name: "stale read of a value that does not claim it", Bad: lin.Linearizability,
+			Says:  "(the claim StaleReads allows it)",
+			Steps: "a write(x) creates /v=x -> x@0; b read() empty"},
+		{Name: "stale read and stale refusal, as claimed", Opts: Claims{StaleReads: true},
+			Steps: "a write(x) creates /v=x -> x@0; a write(y) stores /v=y -> y@1; " +
+				"b read() -> x@0; b cas(z@1) -> refused; b read() -> y@1"},
+		{Name: "refused, though the version was right since the client's last read",
+			Opts: Claims{StaleReads: true}, Bad: lin.Linearizability,
+			Says:  "b's cas(z@0) -> refused (steps 6 to 7) was so at no time since b's read",
+			Steps: "a write(x) creates /v=x -> x@0; b read() -> x@0; b cas(z@0) -> refused"},
 		{Name: "wrong version", Bad: lin.Linearizability, Says: "read() -> x@4",
 			Steps: "a write(x) creates /v=x -> x@0; b read() -> x@4"},
 		{Name: "one of two wins",

@@ -11,6 +11,9 @@ type Attribution struct {
 	Changes []lin.ServerEvent
 	Of      [][]int // by operation: indices of changes
 	Strays  []int   // changes without an operation
+
+	Stale bool // reads may be answered by a server that lags behind
+	reads []staleRead
 }
 
 // Attribute finds the operation behind each of the server's changes: see custom.Attribute.
