@@ -234,6 +234,10 @@ func fail(
 			"be answered by a server that lags, and a sync by a leader that was deposed. " +
 			"-zksim.servers=1 plays on one only\n"
 	}
+	if s := small.Scenario; s.Script.Goroutines > 1 && s.Workload.Handles && *flagGoroutines == 0 {
+		story += "\nzksim: this needs two handles in one client, as one scenario of four has them. " +
+			"If a client has only one, say so by the claim Handles: object.OneHandle\n"
+	}
 	for _, say := range others {
 		story += say(small)
 	}

@@ -61,11 +61,13 @@ const singlePath = lockDir + "/only"
 
 // singleOf is a workload of a simple lock with some steps replaced.
 func singleOf(steps ...func(*single)) scenario.Workload {
-	return openLock(func(plain *plainLock) object.Locker {
+	w := openLock(func(plain *plainLock) object.Locker {
 		l := &single{conn: plain.conn, name: plain.guid()}
 		l.mine, l.leave = l.ownedBySession, l.leaveOwn
 		return with(l, steps)
 	})
+	w.Handles = false // two of one session would take each other's node for their own
+	return w
 }
 
 func (l *single) Token() int64 { return l.token }

@@ -12,6 +12,7 @@ import (
 
 // playing is a workload with another script: each client calls play once for each round.
 func playing(w scenario.Workload, play func(p *scenario.Player, round int)) scenario.Workload {
+	w.Handles = false
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for round := range p.Rounds(s.Rounds) {
 			play(p, round)

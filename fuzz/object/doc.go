@@ -19,8 +19,8 @@
 // several goroutines of a client may share must send its requests through [Env.InTurn] and not
 // through Env.Conn; otherwise two runs of a scenario can differ. Then a hunt has such goroutines in
 // some scenarios, if the kind is a queue, semaphore, barrier, counter, value or generator of ids.
-// With locks, each of these goroutines opens a lock of its own on the client's connection, and
-// these locks must exclude each other.
+// With locks, each of these goroutines opens a lock of its own on the client's connection, be it
+// Env.Conn or InTurn, and these locks must exclude each other; see [LockClaims.Handles].
 //
 // # The kinds
 //

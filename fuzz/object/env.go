@@ -45,10 +45,9 @@ type Env struct {
 	shared func() // notes that the object is for several goroutines; nil: no need to
 }
 
-// InTurn is Conn for several goroutines of the client: they share one object or, with a lock, each
-// has an object of its own. A hunt has such goroutines in some scenarios, if the kind of object
-// allows them. Each request waits for the turn of its goroutine, so that two runs of a seed are
-// equal.
+// InTurn is Conn for several goroutines of the client that share one object. A hunt has such
+// goroutines in some scenarios, if the kind of object allows them. Each request waits for the turn
+// of its goroutine, so that two runs of a seed are equal.
 func (e Env) InTurn() Conn {
 	if e.shared != nil {
 		e.shared()

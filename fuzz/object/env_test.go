@@ -15,7 +15,7 @@ import (
 )
 
 // TestOnlyObjectsInTurnAreShared: a shared object needs InTurn and a kind that several goroutines
-// can share.
+// can share. Each goroutine can have a lock of its own.
 func TestOnlyObjectsInTurnAreShared(t *testing.T) {
 	for name, c := range map[string]struct {
 		workload scenario.Workload
@@ -29,6 +29,9 @@ func TestOnlyObjectsInTurnAreShared(t *testing.T) {
 		}), false},
 		"lock in turn": {object.Lock(func(env object.Env) object.Locker {
 			return recipes.NewLock(env.InTurn(), env.Path)
+		}), true},
+		"lock": {object.Lock(func(env object.Env) object.Locker {
+			return recipes.NewLock(env.Conn, env.Path)
 		}), true},
 		"read-write lock in turn": {object.RWLock(func(env object.Env) object.RWLocker {
 			return recipes.NewRWLock(env.InTurn(), env.Path)

@@ -53,17 +53,32 @@ type LockClaims struct {
 	StaleReads    bool // of Leader of an election; see Claims in the package comment
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string
+	// Handles says which objects the goroutines of a client use. If it is 0, each has a Lock of its
+	// own; with the other kinds they share one, if it is made for that by [Env.InTurn].
+	Handles Handles
 }
+
+// Handles says which objects the goroutines of a client use: what open returns is a handle.
+type Handles int
+
+const (
+	SharedHandle Handles = iota + 1 // the goroutines of a client share one
+	OneHandle                       // a client has one, and one goroutine
+)
 
 // Lock makes a workload of a lock. Each client calls open once, or once for each of its goroutines,
 // and takes the lock round after round. After an error it tries again.
 func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, "/lock")
+	play := scenario.Apart[Locker]
+	if claims.Handles == SharedHandle {
+		play = scenario.Shared[Locker]
+	}
 	return claims.judged(scenario.Workload{
 		Name:    "lock",
 		About:   claims.About,
-		Play:    scenario.Apart(opener(open, claims.Path), playLock),
+		Play:    play(opener(open, claims.Path), playLock),
 		Handles: true,
 		Length:  claims.length,
 	}, ops.Lock, func(l lock.Claims) linearizability.Claims {
@@ -76,6 +91,12 @@ func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 func (c LockClaims) judged(
 	w scenario.Workload, writes string, kind func(lock.Claims) linearizability.Claims,
 ) scenario.Workload {
+	switch c.Handles {
+	case SharedHandle:
+		w.Handles, w.Shared = true, true
+	case OneHandle:
+		w.Handles, w.Shared = false, false
+	}
 	w = judgedAt(w, c.Path, writes, func(e scenario.Evidence) linearizability.Claims {
 		return kind(c.options(e))
 	})

@@ -49,7 +49,8 @@
 //
 // If the workload has Handles set instead, and a Play made by [Apart], each goroutine has an object
 // of its own, on the client's connection. Two locks of one client exclude each other like those of
-// two clients, although they share a session.
+// two clients, although they share a session. Such a workload has several goroutines in some
+// scenarios of each hunt.
 //
 // Each goroutine is a Player with its own name (a, a.2, a.3), draws and record. All use the
 // client's one connection. The judge treats their calls as overlapping calls of one client.

@@ -30,8 +30,8 @@ type Outcome struct {
 	// Optional has the optional methods of the object and whether they were called; see
 	// [Record.Optional].
 	Optional map[string]bool
-	// Shared says that the object is made for several goroutines of a client (see [Record.Shared]),
-	// and that the script can have them. A hunt then has some scenarios with two or three.
+	// Shared says that the object is made for several goroutines of a client (see [Record.Shared]
+	// and Handles of [Workload]), and that the script can have them. A hunt then has some scenarios with two or three.
 	Shared bool
 	// Hangs is the place of each script that hangs outside of every call, one line for each
 	// function; "" if there is none.

@@ -105,8 +105,8 @@ func (s Scenario) judge(
 		return nil, err
 	}
 	o.Optional = optional(players)
-	o.Shared = s.Workload.Concurrent(s.Script) && slices.ContainsFunc(players,
-		func(p *Player) bool { return p.shared.Load() })
+	o.Shared = s.Workload.Concurrent(s.Script) && (s.Workload.Handles ||
+		slices.ContainsFunc(players, func(p *Player) bool { return p.shared.Load() }))
 	o.signals = signals(players)
 	o.Report, err = s.Workload.report(o.evidence(lag))
 	if err != nil {
