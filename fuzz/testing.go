@@ -30,7 +30,7 @@ type TB interface {
 // With addresses as -zksim.servers all of this is played on a running ensemble, but for the single
 // faults; see docs/real.md.
 //
-// It also fails if more than one scenario in a hundred differs from its repetition: the code is not
+// It also fails if more than one scenario in twenty differs from its repetition: the code is not
 // deterministic. Fewer such scenarios are logged. It fails if no run has reached one of the
 // workload's goals, and if there was nothing to judge: no call of a main kind has succeeded, see
 // [scenario.Workload]; or no client has recorded a call, and the workload has neither goals nor a
@@ -86,9 +86,8 @@ func Test(t TB, w scenario.Workload) {
 	t.Logf("zksim: survived %d of %d fault points (%d played, %d known from their runs) "+
 		"and %d other scenarios (%d undecided)", sweep.Survived, sweep.Points,
 		sweep.Points-sweep.Known, sweep.Known, found.Runs, undecided)
-	if n := len(found.Divergences); n > 0 {
-		t.Logf("zksim: %d of the %d scenarios went in two ways, so a finding in them may not come "+
-			"again: %s", n, found.Runs, diverged(t, found.Divergences[0]))
+	if len(found.Divergences) > 0 {
+		t.Logf("zksim: a finding in some scenarios might not come again: %s", allDiverged(t, found))
 	}
 }
 
@@ -143,7 +142,7 @@ func runHunt(
 	case found.First() != nil:
 		fail(ctx, t, found.First(), found)
 	case len(found.Divergences) > max(1, found.Runs/rarely):
-		t.Fatalf("zksim: %s", diverged(t, found.Divergences[0]))
+		t.Fatalf("zksim: %s", allDiverged(t, found))
 	case err != nil:
 		t.Fatalf("%s", endedEarly(ctx, s, sweep, found))
 	}
@@ -153,7 +152,13 @@ func runHunt(
 // rarely is the share of scenarios, one in so many, that may go in two ways without a failure.
 // Right code has such scenarios, as by a select with several ready cases, and their two runs differ
 // by chance. State that runs share shows more often.
-const rarely = 100
+const rarely = 20
+
+// allDiverged is the message about all scenarios with two runs that differ.
+func allDiverged(t TB, found *hunt.Found) string {
+	return fmt.Sprintf("%d of %d scenarios went in two ways: %s", len(found.Divergences), found.Runs,
+		diverged(t, found.Divergences[0]))
+}
 
 // unitOf is the number of the first unit of work of a test for shards: by its name, so that the
 // hunts of several tests are divided.

@@ -31,7 +31,8 @@ type Outcome struct {
 	// [Record.Optional].
 	Optional map[string]bool
 	// Shared says that the object is made for several goroutines of a client (see [Record.Shared]
-	// and Handles of [Workload]), and that the script can have them. A hunt then has some scenarios with two or three.
+	// and Handles of [Workload]), and that the script can have them. A hunt then has some scenarios
+	// with two or three.
 	Shared bool
 	// Hangs is the place of each script that hangs outside of every call, one line for each
 	// function; "" if there is none.
