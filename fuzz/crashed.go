@@ -58,48 +58,63 @@ func logEarlier(t TB) {
 	}
 }
 
-// takeNotes turns the notes of an ended process about a workload into files of saved failures.
-func takeNotes(t TB, w scenario.Workload) error {
+// takeNotes turns the notes of ended processes about a workload into files of saved failures.
+func takeNotes(t TB, w scenario.Workload) (names []string, err error) {
 	find := scenario.Catalogue{w}.Find
 	notes, err := inflight.Take(notesDir, func(text []byte) bool {
 		_, err := saved.Parse("note", text, find)
 		return err == nil
 	})
 	if err != nil {
-		return fmt.Errorf("notes of an ended process: %w", err)
+		return nil, fmt.Errorf("notes of an ended process: %w", err)
 	}
 	for _, text := range notes {
 		f, err := saved.Parse("note", text, find)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := saveNoted(t, f, hashOf(text)); err != nil {
-			return err
+		name, err := saveNoted(t, f, hashOf(text))
+		if err != nil {
+			return nil, err
 		}
+		names = append(names, name)
 	}
-	return nil
+	return names, nil
 }
 
 // saveNoted saves a scenario that was under way when a process ended. If it was played alone, it
 // has ended the process.
-func saveNoted(t TB, f saved.File, hash string) error {
+func saveNoted(t TB, f saved.File, hash string) (name string, err error) {
 	left := filepath.Join(savedDir(t), leftPrefix+hash+".yaml")
 	crash := filepath.Join(savedDir(t), crashPrefix+hash+".yaml")
 	if exists(crash) {
-		return nil
+		return crash, nil
 	}
-	name := left
+	name = left
 	if exists(left) {
 		name = crash
 	}
 	f.Test, f.Command = saved.TestOf(t.Name()), replayCommand(t, name)
 	if err := f.Save(name); err != nil {
-		return err
+		return "", err
 	}
 	if name == crash {
-		return os.Remove(left)
+		return name, os.Remove(left)
 	}
-	return nil
+	return name, nil
+}
+
+// tellEnded prints which scenarios were under way when processes of the engine of go test -fuzz
+// ended: the engine discards what these print.
+func tellEnded(t TB, w scenario.Workload) {
+	names, err := takeNotes(t, w)
+	for _, name := range names {
+		fmt.Fprintf(os.Stderr, "zksim: %s was under way when a process of %s ended. To see it "+
+			"again: %s\n", name, t.Name(), replayCommand(t, name))
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "zksim: %v\n", err)
+	}
 }
 
 func exists(name string) bool {

@@ -56,6 +56,9 @@ func Fuzz(f *testing.F, w scenario.Workload) {
 		trySaved(f, w)
 	}
 	tryInputs(f, inputsOf(f, scenario.Scenario{Workload: w, Script: script, Seed: 1}))
+	if engineRuns() && !isWorker() {
+		tellEnded(f, w)
+	}
 }
 
 // inputsOf plays a scenario without faults. It returns the inputs that vary the scenario, and gives

@@ -24,6 +24,9 @@ const child = "ZKSIM_FUZZ_CHILD"
 func FuzzChild(f *testing.F) {
 	w, ok := map[string]scenario.Workload{
 		"good": object.Lock(goodLock), "bad": clientLock(), "freezing": freezing(),
+		"ending": object.Lock(func(env object.Env) object.Locker {
+			return ending{goodLock(env), env.Conn, true}
+		}),
 	}[os.Getenv(child)]
 	if !ok {
 		f.Skip("for TestFuzzTargets")
@@ -67,6 +70,22 @@ func TestUndecidedInputsAreTold(t *testing.T) {
 		}
 		if left, _ := filepath.Glob(dir + "/testdata/zksim/.*"); len(left) > 0 {
 			t.Errorf("%q: left: %q", flags, left)
+		}
+	}
+}
+
+// TestInputThatEndsTheProcessIsTold by go test -fuzz at once, and tried first the next time.
+func TestInputThatEndsTheProcessIsTold(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, told := range []string{
+		"/left-[0-9a-f]+.yaml was under way when a process of FuzzChild ended. To see it again: ",
+		"FuzzChild plays testdata/zksim/FuzzChild/left-",
+	} {
+		passed, text := fuzzChild(t, dir, "ending", "-test.fuzz=^FuzzChild$", "-test.fuzztime=100x",
+			"-test.fuzzcachedir="+t.TempDir())
+		if passed || !regexp.MustCompile(told).MatchString(text) {
+			t.Errorf("passed: %v; want %q:\n%s", passed, told, text)
 		}
 	}
 }

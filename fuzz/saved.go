@@ -54,7 +54,7 @@ func replayCommand(t TB, name string) string {
 // more, the log says so.
 func trySaved(t TB, w scenario.Workload) {
 	t.Helper()
-	if err := takeNotes(t, w); err != nil {
+	if _, err := takeNotes(t, w); err != nil {
 		t.Fatalf("zksim: %v", err)
 	}
 	names, err := savedFiles(savedDir(t))
