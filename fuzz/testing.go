@@ -83,9 +83,13 @@ func Test(t TB, w scenario.Workload) {
 		t.Fatalf("zksim: nothing could be decided in any of %d runs: %s",
 			undecided, sweep.Base.Summary())
 	}
-	t.Logf("zksim: survived %d of %d fault points (%d played, %d known from their runs) "+
+	leftOut := ""
+	if sweep.LeftOut > 0 {
+		leftOut = fmt.Sprintf("; %d more, at requests that repeat others, were left out", sweep.LeftOut)
+	}
+	t.Logf("zksim: survived %d of %d fault points (%d played, %d known from their runs%s) "+
 		"and %d other scenarios (%d undecided)", sweep.Survived, sweep.Points,
-		sweep.Points-sweep.Known, sweep.Known, found.Runs, undecided)
+		sweep.Points-sweep.Known, sweep.Known, leftOut, found.Runs, undecided)
 	if len(found.Divergences) > 0 {
 		t.Logf("zksim: a finding in some scenarios might not come again: %s", allDiverged(t, found))
 	}

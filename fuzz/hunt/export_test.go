@@ -11,3 +11,9 @@ func (h Hunt) WithLegs(runs int) Hunt {
 
 // MinimizeWithin is Minimize with so many tries at most.
 var MinimizeWithin = minimize
+
+// PointsWithin bounds the points of a sweep, and FewerPoints leaves some out.
+var (
+	PointsWithin = pointsWithin
+	FewerPoints  = fewerPoints
+)

@@ -1,6 +1,8 @@
 package hunt
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
@@ -51,4 +53,59 @@ func FaultPoints(base *scenario.Outcome) []fault.Fault {
 		}
 	}
 	return faults
+}
+
+// pointsWithin bounds the fault points of a sweep that comes before a hunt: an object that polls
+// sends thousands of requests, and runs with it take long. It is the number of points of as many
+// runs as the base as have stepsOfSweep steps, and at least fewestPoints.
+func pointsWithin(base *scenario.Outcome) int {
+	const stepsOfSweep, fewestPoints = 60_000_000, 200
+	return max(fewestPoints, int(stepsOfSweep/max(1, base.Result.Steps)))
+}
+
+// likePoint is what repetitions of a request or a notification have in common.
+type likePoint struct{ client, what, path string }
+
+// fewerPoints keeps at most a number of fault points, if that leaves any of each kind of request.
+// Of requests, and notifications, that repeat each other the first and the last ones stay.
+func fewerPoints(base *scenario.Outcome, faults []fault.Fault, most int) []fault.Fault {
+	if len(faults) <= most {
+		return faults
+	}
+	alike := map[likePoint][]place{}
+	for _, r := range base.Result.Requests {
+		at := likePoint{r.Client, r.Op, withoutNumbers(r.Path)}
+		alike[at] = append(alike[at], place{client: r.Client, request: r.Number})
+	}
+	for _, e := range base.Result.Events {
+		at := likePoint{e.Client, e.Type, withoutNumbers(e.Path)}
+		alike[at] = append(alike[at], place{client: e.Client, event: e.Number})
+	}
+	rank := map[place]int{} // by the distance from the first or the last
+	for _, places := range alike {
+		for i, at := range places {
+			rank[at] = min(i, len(places)-1-i)
+		}
+	}
+	ofRank := map[int]int{}
+	for _, f := range faults {
+		ofRank[rank[placeOf(f)]]++
+	}
+	limit := 1
+	for kept := ofRank[0]; kept+ofRank[limit] <= most; limit++ {
+		kept += ofRank[limit]
+	}
+	return slices.DeleteFunc(slices.Clone(faults), func(f fault.Fault) bool {
+		return rank[placeOf(f)] >= limit
+	})
+}
+
+// withoutNumbers is a path with a mark for each digit, as sequential names differ in these.
+func withoutNumbers(path string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return '#'
+		}
+		return r
+	}, path)
 }

@@ -18,6 +18,8 @@ type Sweep struct {
 	// interrupted or is a Part. Survived counts those without a violation and without an unknown
 	// verdict.
 	Total, Points, Survived int
+	// LeftOut counts those of Total that [FirstOfSweep] has left out, as there were too many.
+	LeftOut int
 	// Known counts those of Points that were not played: a run of another point shows that theirs
 	// would go in the same way, and violate nothing. The others were played.
 	Known int
@@ -60,25 +62,27 @@ type Violation struct {
 func RunSweep(
 	ctx context.Context, s scenario.Scenario, part Part, progress func(done, total int),
 ) (*Sweep, error) {
-	return runSweep(ctx, s, part, progress, froze)
+	return runSweep(ctx, s, part, progress, froze, nil)
 }
 
 // FirstOfSweep is RunSweep; it also ends at the first violation that is not [Minor]: a broken
 // object violates something at most points, and each such run takes long. On a running ensemble it
-// plays the run without faults alone, since all points would take hours.
+// plays the run without faults alone, since all points would take hours. Of very many points it
+// leaves some out.
 func FirstOfSweep(ctx context.Context, s scenario.Scenario, part Part) (*Sweep, error) {
 	if s.On != nil {
 		return newSweep(s)
 	}
 	return runSweep(ctx, s, part, nil, func(o *scenario.Outcome) bool {
 		return froze(o) || o.Status() == linearizability.Violated && !Minor(o.Property())
-	})
+	}, pointsWithin)
 }
 
-// runSweep is RunSweep; it also ends at the first outcome for which last is true.
+// runSweep is RunSweep; it also ends at the first outcome for which last is true. most bounds the
+// points, if it is not nil.
 func runSweep(
 	ctx context.Context, s scenario.Scenario, part Part, progress func(done, total int),
-	last func(*scenario.Outcome) bool,
+	last func(*scenario.Outcome) bool, most func(base *scenario.Outcome) int,
 ) (*Sweep, error) {
 	s.Plan = nil
 	sweep, err := newSweep(s)
@@ -90,6 +94,10 @@ func runSweep(
 	}
 	faults := FaultPoints(sweep.Base)
 	sweep.Total = len(faults)
+	if most != nil {
+		faults = fewerPoints(sweep.Base, faults, most(sweep.Base))
+		sweep.LeftOut = sweep.Total - len(faults)
+	}
 	points := newSweepPoints(sweep.Base, faults, part)
 	points.progress, points.last = progress, last
 	err = sweep.run(ctx, s, points)

@@ -3,6 +3,7 @@ package hunt_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"weak"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -192,6 +194,39 @@ func TestFirstOfSweepIsTheFirstOfAll(t *testing.T) {
 	check.Equal(t, one.Points, want.Number+1)
 	check.Equal(t, one.Violated+one.Survived+one.Undecided, one.Points)
 	check.Equal(t, one.Points < all.Points/2, true, "%d of %d points", one.Points, all.Points)
+}
+
+// TestPollsAreLeftOutOfASweep: of requests that repeat each other thousands of times the first and
+// the last stay, and all others stay.
+func TestPollsAreLeftOutOfASweep(t *testing.T) {
+	var requests []trace.RequestPoint
+	add := func(op, path string) {
+		requests = append(requests, trace.RequestPoint{
+			Client: "a", Number: len(requests) + 1, Op: op, Path: path,
+		})
+	}
+	add("create", "/x")
+	for n := range 1000 {
+		add("exists", fmt.Sprintf("/x/n-%d", n))
+	}
+	add("delete", "/x")
+	base := &scenario.Outcome{
+		Scenario: scenario.Scenario{Script: scenario.DefaultScript},
+		Result:   &trace.Result{Requests: requests, Steps: 60_000},
+	}
+	check.Equal(t, hunt.PointsWithin(base), 1000, "points")
+	all := hunt.FaultPoints(base)
+	kept := hunt.FewerPoints(base, all, 1000)
+	check.Equal(t, len(kept) <= 1000 && len(kept) > 800, true, "%d of %d", len(kept), len(all))
+	of := map[int]bool{}
+	for _, f := range kept {
+		of[f.Request] = true
+	}
+	for number, want := range map[int]bool{1: true, 2: true, 3: true, 500: false, 1000: true,
+		1001: true, 1002: true} {
+		check.Equal(t, of[number], want, "request %d", number)
+	}
+	check.Equal(t, len(hunt.FewerPoints(base, all, len(all))), len(all), "with room for all")
 }
 
 // TestSweepKeepsOneRunOfEachProperty: hundreds of runs that violate the same must not fill
