@@ -18,6 +18,12 @@ var plantedPriorityQueues = []Exhibit{
 	planted("forgets priorities", order, priorityQueueOf(func(q *plainQueue) {
 		q.order = byNumber
 	})),
+	planted("compares priorities as text", order, priorityQueueOf(func(q *plainQueue) {
+		q.order = func(a, b string) int {
+			text := cmp.Compare(fmt.Sprint(rankOf(a)), fmt.Sprint(rankOf(b)))
+			return cmp.Or(text, byNumber(a, b))
+		}
+	})),
 	planted("takes the least urgent first", linearizable, priorityQueueOf(takesGreatestRank)),
 	planted("chooses from a list of some time ago", order, priorityQueueOf(takesFromOldList)),
 	planted("offers again whatever was lost", delivery, priorityQueueOf(offersAgain)),
@@ -69,8 +75,11 @@ func newRankedQueue(conn *zk.Conn) rankedQueue {
 	return rankedQueue{q}
 }
 
+// leastRank makes all ranks positive in a name.
+const leastRank = 100
+
 func (q rankedQueue) offer(data []byte, rank int64) error {
-	q.prefix = fmt.Sprintf("n%014d-", rank+1)
+	q.prefix = fmt.Sprintf("n%014d-", rank+leastRank)
 	return q.add(data)
 }
 
@@ -81,7 +90,7 @@ func rankOf(name string) int64 {
 	if err != nil {
 		panic(err) // it is no name of an element
 	}
-	return rank - 1
+	return rank - leastRank
 }
 
 type priorityQueue struct{ rankedQueue }
