@@ -109,12 +109,15 @@ var ensembleQuestions = []struct {
 		func(a *asked) string {
 			old := a.leader()
 			w := a.client((old + 1) % 3)
-			a.kill(old, 4*time.Second)
+			a.kill(old, 15*time.Second)
 			w.lose()
-			for leader := old; leader == old || leader < 0; leader = a.leader() {
+			leader := a.leader()
+			for began := time.Now(); leader < 0 || leader == old; leader = a.leader() {
+				if time.Since(began) > time.Minute {
+					return "nobody else was elected"
+				}
 				time.Sleep(50 * time.Millisecond)
 			}
-			leader := a.leader()
 			w.move(leader)
 			_ = w.read()
 			return outcome(w.at(3 - old - leader))
