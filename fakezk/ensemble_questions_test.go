@@ -76,7 +76,7 @@ var ensembleQuestions = []struct {
 		func(a *asked) string {
 			w := a.clientFor(a.follower(), 2*time.Second)
 			check.Equal(a.t, w.says(w.create("/e")), "answered", "create")
-			a.cut(a.follower(), 4500*time.Millisecond)
+			a.cut(a.follower(), 4*time.Second)
 			for range 8 {
 				time.Sleep(500 * time.Millisecond)
 				check.Equal(a.t, w.says(&proto.Exists{Path: w.path("/e")}), "answered", "its read")

@@ -3,11 +3,13 @@ package gallery
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // Exhibits that need an ensemble. A follower answers reads from its own tree, which may be older
@@ -38,6 +40,113 @@ var ensembleLocks = []Exhibit{
 		Property: linearizability.Fencing, Wrong: openLock(func(l *plainLock) object.Locker {
 			return shortToken{l} // wrong: the epoch is in the upper half
 		}), Script: onThree},
+	{Slug: "lease-until-last-answer", Title: "a lease until the last answer and the timeout",
+		Source: Ours, Remark: "No report, code or text was found that has it.",
+		Bug: "The owner takes the lock for its own until the session's timeout after the last " +
+			"answer. The answer came from a follower that is cut off: the leader has heard " +
+			"nothing of the session since then, and ends it before.",
+		Property: belief,
+		// wrong: a server answers a read alone
+		Wrong: leaseOf(scenario.SessionTimeout, true, func(l *plainLock) error {
+			return l.confirmOwner()
+		}),
+		Right: leaseOf(scenario.SessionTimeout*2/3, false, func(l *plainLock) error {
+			return errors.Join(confirm(l.conn, l.dir), l.confirmOwner())
+		}),
+		Script: onThree},
+}
+
+// leaseOf is a workload of a lock that is valid for a while after each renewal. Its owners work for
+// longer than a session lasts.
+func leaseOf(
+	valid time.Duration, fromAnswer bool, renew func(l *plainLock) error,
+) scenario.Workload {
+	lease := claims
+	lease.Lease = true
+	w := object.Lock(func(object.Env) object.Locker { return nil }, lease)
+	return beside(playing(w, func(p *scenario.Player, _ int) {
+		l := &leasedLock{plainLock: newLock(p.Conn(), lockDir), valid: valid,
+			fromAnswer: fromAnswer, renew: renew}
+		p.Persist(func(int) error { return do(p, ops.Lock, "", l.Lock) })
+		p.AtCall(p.Heed(0, l.lost))
+		p.Pause(scenario.LongHold)
+		p.Persist(func(int) error { return do(p, ops.Unlock, "", l.Unlock) })
+	}), lockDir)
+}
+
+// leasedLock is a lock whose owner renews its lease twice a second.
+type leasedLock struct {
+	*plainLock
+	valid      time.Duration
+	fromAnswer bool // valid from the answer to a renewal, and not from its request
+	renew      func(l *plainLock) error
+
+	lost, unlocked chan struct{}
+}
+
+func (l *leasedLock) Lock(ctx context.Context) error {
+	if err := l.plainLock.Lock(ctx); err != nil {
+		return err
+	}
+	for {
+		began := time.Now()
+		if err := l.renew(l.plainLock); err != nil {
+			return errors.Join(err, l.Unlock(ctx))
+		}
+		if end := l.end(began); time.Until(end) > l.valid/2 {
+			l.lost, l.unlocked = make(chan struct{}), make(chan struct{})
+			go l.keep(end, l.lost, l.unlocked)
+			return nil
+		}
+	}
+}
+
+// end is when the lease ends that a renewal has begun which has its answer now.
+func (l *leasedLock) end(began time.Time) time.Time {
+	if l.fromAnswer {
+		began = time.Now()
+	}
+	return began.Add(l.valid)
+}
+
+// keep renews the lease until the lock is unlocked, and tells its owner of the end of a lease.
+func (l *leasedLock) keep(end time.Time, lost, unlocked chan struct{}) {
+	session, renewed := l.conn.SessionID(), make(chan time.Time, 1)
+	renew := func(end time.Time) {
+		began := time.Now()
+		if l.renew(l.plainLock) == nil {
+			end = l.end(began)
+		}
+		renewed <- end
+	}
+	soon := func() <-chan time.Time {
+		return time.After(max(min(time.Second, time.Until(end))/2, time.Millisecond))
+	}
+	for next := soon(); ; {
+		select {
+		case <-unlocked:
+			return
+		case <-time.After(time.Until(end)):
+			close(lost)
+			return
+		case <-next:
+			if l.conn.SessionID() != session {
+				close(lost)
+				return
+			}
+			go renew(end)
+		case end = <-renewed:
+			next = soon()
+		}
+	}
+}
+
+func (l *leasedLock) Unlock(ctx context.Context) error {
+	if l.unlocked != nil {
+		close(l.unlocked)
+		l.unlocked = nil
+	}
+	return l.plainLock.Unlock(ctx)
 }
 
 // shortToken is a lock with half a token.

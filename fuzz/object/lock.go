@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/lock"
@@ -42,6 +43,9 @@ type LockClaims struct {
 	// any. It is judged only in runs in which no wait was given up by an error, a done context or
 	// the end of a session: the client cannot remove the watch of such a wait.
 	MaxHerd int
+	// Lease says that the lock is a lease: Lost tells the holder of a loss before its session can
+	// end for lack of answers. It is not judged in runs with a fault that ends a session before.
+	Lease bool
 	// TTL is the time to live of the znodes by which the lock is held, if they are TTL nodes: the
 	// holder makes one with CreateTTL and keeps the lock by writes to it, whatever becomes of its
 	// session. The server may delete it when no write has come for that time: it looks once a
@@ -136,6 +140,9 @@ func (c LockClaims) options(e scenario.Evidence) lock.Claims {
 		AllowedAtRest: c.LeavesAtRest, StaleReads: c.StaleReads,
 		ClosesSession: c.ClosesSession,
 		Signals:       e.Signals, SignalWithin: signalWithin,
+		Lease: c.Lease && !slices.ContainsFunc(e.Plan, func(f fault.Fault) bool {
+			return f.Kind == fault.Expire || f.Kind == fault.LateReap
+		}),
 		Handles: slices.ContainsFunc(e.History.Ops, func(op linearizability.Op) bool {
 			return op.Kind == ops.Lock && strings.HasPrefix(op.Input, handle)
 		}),

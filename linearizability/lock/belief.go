@@ -18,7 +18,16 @@ func judgeBelief(t table) lin.Verdict {
 			return v
 		}
 	}
-	if zombies := len(zombieWindows(t)); zombies > 0 {
+	windows := zombieWindows(t)
+	for _, w := range windows {
+		if t.claims.Lease && w.Duration > 0 {
+			return judging.Violated(lin.Belief, []int64{w.From, w.To},
+				"%s's hold of the %s ended at step %d, and %s believed in it for %v more: "+
+					"a lease ends before the session does",
+				w.Client, t.kind.noun, w.From, w.Client, w.Duration)
+		}
+	}
+	if zombies := len(windows); zombies > 0 {
 		return judging.Fine(lin.Belief, "beliefs overlap at most inside %s", judging.Count(zombies, "zombie window"))
 	}
 	return judging.Fine(lin.Belief, "no two beliefs overlap")

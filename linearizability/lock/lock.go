@@ -61,6 +61,10 @@ type Claims struct {
 	// lock, as the ZooKeeper guide advises. Otherwise it goes on believing: the session outlives
 	// most disconnects. With Signals this has no effect, since then the signal ends the belief.
 	DisconnectEndsBelief bool
+	// Lease: the signal of loss comes before the session can end for lack of answers, so that no
+	// zombie window opens: one that does violates belief. Leave it out if a session was ended
+	// before its time, as by an administrator.
+	Lease bool
 	// TTL: a holder keeps the lock by writes to a znode that it has made with a TTL, whatever
 	// becomes of its session. If the server deletes that znode because no write came in time, the
 	// hold ends, and a zombie window may follow, as at the end of a session. If the holder was

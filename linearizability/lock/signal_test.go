@@ -59,6 +59,23 @@ func TestSignalsOfLoss(t *testing.T) {
 	})
 }
 
+// TestALeaseEndsBeforeTheSession, or belief is violated. A hold that ends otherwise is no matter.
+func TestALeaseEndsBeforeTheSession(t *testing.T) {
+	lease := Claims{Signals: true, Lease: true}
+	judgingtest.CheckHistories(t, lockAt, []lockTest{
+		{Name: "after", Opts: lease, Bad: lin.Belief,
+			Says:  "a's hold of the lock ended at step 4, and a believed in it for 3ms more",
+			Steps: "a locks a-0; a expires a-0; pass 2; a told lost"},
+		{Name: "never", Opts: lease, Bad: lin.Belief, Says: "a lease ends before the session does",
+			Steps: "a locks a-0; a expires a-0; pass 2; a unlock() ok"},
+		{Name: "before", Opts: lease,
+			Steps: "a locks a-0; a told unanswered; a told lost; a expires a-0; pass 2"},
+		{Name: "unlocked before", Opts: lease, Steps: "a locks a-0; a unlocks a-0; a expires"},
+		{Name: "no lease", Opts: Claims{Signals: true},
+			Steps: "a locks a-0; a expires a-0; pass 2; a told lost"},
+	})
+}
+
 func TestDisconnectEndsBeliefOnlyOnDemand(t *testing.T) {
 	judgingtest.CheckHistories(t, lockAt, []lockTest{
 		{Name: "zero value", Bad: lin.Belief, Says: "a and b both believe",
