@@ -1,7 +1,10 @@
 package fuzz
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -94,5 +97,59 @@ func TestViolationComesBeforeADivergence(t *testing.T) {
 			strings.Contains(text, "not each time") {
 			t.Errorf("violates: %v, diverges: %v; failed with:\n%s", c.violates, c.diverges, text)
 		}
+	}
+}
+
+// TestADivergenceCanBePlayedAgain: its scenario is saved, and the replay tells that it differs.
+func TestADivergenceCanBePlayedAgain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var runs atomic.Int64
+	w := scenario.Workload{Name: "own", Impl: "TestMine",
+		Play: func(p *scenario.Player, _ scenario.Script) {
+			p.Begin("draw", "").OK(linearizability.Result{Output: fmt.Sprint(runs.Add(1))})
+		},
+		Judge: scenario.Invariants(scenario.Invariant{Name: "always",
+			Holds: func(scenario.Evidence) error { return nil }}),
+	}
+	text := failure(func(tb TB) { Test(tb, w) })
+	file := regexp.MustCompile(`to play it again, several times: .*-zksim\.replay=(\S+)`).
+		FindStringSubmatch(text)
+	if file == nil {
+		t.Fatalf("failed with:\n%s", text)
+	}
+	*flagReplay = file[1]
+	defer func() { *flagReplay = "" }()
+	text = failure(func(tb TB) { Test(tb, w) })
+	check.Contains(t, text, "two runs of one seed differ")
+}
+
+// TestAFailureSaysWhereItWasFound: by the sweep, or in a scenario of the hunt.
+func TestAFailureSaysWhereItWasFound(t *testing.T) {
+	for _, c := range []struct {
+		when func(e scenario.Evidence) bool
+		says string
+	}{
+		{func(scenario.Evidence) bool { return true },
+			"found in the run without faults that comes first"},
+		{func(e scenario.Evidence) bool { return len(e.Plan) > 0 }, "found in fault point 1 of "},
+		{func(e scenario.Evidence) bool { return len(e.Plan) > 1 }, "found in scenario "},
+	} {
+		t.Chdir(t.TempDir())
+		w := scenario.Workload{Name: "own", Impl: "TestMine",
+			Play: func(p *scenario.Player, _ scenario.Script) {
+				_ = p.Call("look", "", func(context.Context) error {
+					_, _, err := p.Conn().Exists("/x")
+					return err
+				})
+			},
+			Judge: scenario.Invariants(scenario.Invariant{Name: "never",
+				Holds: func(e scenario.Evidence) error {
+					if c.when(e) {
+						return errors.New("it is")
+					}
+					return nil
+				}}),
+		}
+		check.Contains(t, failure(func(tb TB) { Test(tb, w) }), "zksim: "+c.says)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
@@ -110,12 +111,24 @@ func reportReplay(t TB, name string, r *saved.Replay, text string) {
 		t.Fatalf("zksim: %s: the verdict is unknown: %s", name, r.Outcome.Summary())
 	case len(r.Outcome.Result.Missed) > 0:
 		t.Fatalf("zksim: %s: %s: it tests nothing any more", name, strings.Join(r.Problems, "; "))
+	case !repeats(t, name, r.Outcome):
 	case r.File.Expect == linearizability.Violated:
 		t.Logf("zksim: %s: nothing is violated any more; "+
 			"the file may stay, as a regression test", name)
 	default:
 		t.Logf("zksim: %s: ok", name)
 	}
+}
+
+// repeats plays the scenario of a file several times more. It fails, and reports false, if a run
+// differs from the others.
+func repeats(t TB, name string, o *scenario.Outcome) bool {
+	t.Helper()
+	steady, differing := hunt.Steady(o)
+	if !steady {
+		t.Fatalf("zksim: %s: %s", name, diverged(t, hunt.DivergenceOf(o, differing)))
+	}
+	return steady
 }
 
 // differing is the number of lines around the first difference of two traces.

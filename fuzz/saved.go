@@ -22,11 +22,7 @@ func savedDir(t TB) string { return filepath.Join("testdata", "zksim", safeName(
 // saveFailure saves a violation, in a file for each property and scenario, and returns the command
 // that shows it again. A file that cannot be saved is printed.
 func saveFailure(t TB, o *scenario.Outcome) string {
-	property := cmp.Or(o.Property(), "violation")
-	name := filepath.Join(savedDir(t), safeName(property)+"-"+o.Result.Trace.Hash()[:8]+".yaml")
-	file := saved.Of(o)
-	file.Test = saved.TestOf(t.Name())
-	file.Command = replayCommand(t, name)
+	file, name := fileOf(t, o, cmp.Or(o.Property(), "violation"))
 	again := "to see it again: " + file.Command + drawn(t, o, file.Command)
 	if text := o.Simulated(); text != "" {
 		again += "\n" + text + "\nto see the scenario there: " +
@@ -38,6 +34,15 @@ func saveFailure(t TB, o *scenario.Outcome) string {
 	}
 	return fmt.Sprintf("it could not be saved: %v\nthe file is to be:\n\n%s\n%s", err, file.Text(),
 		again)
+}
+
+// fileOf is the file of an outcome of a test, and its name, which begins with what it shows.
+func fileOf(t TB, o *scenario.Outcome, shows string) (file saved.File, name string) {
+	name = filepath.Join(savedDir(t), safeName(shows)+"-"+o.Result.Trace.Hash()[:8]+".yaml")
+	file = saved.Of(o)
+	file.Test = saved.TestOf(t.Name())
+	file.Command = replayCommand(t, name)
+	return file, name
 }
 
 // replayCommand is the command that shows a saved failure of a test again, as a shell reads it.

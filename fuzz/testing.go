@@ -116,7 +116,7 @@ func runSweep(ctx context.Context, t TB, s scenario.Scenario) *hunt.Sweep {
 	if len(sweep.Violations) > 0 {
 		if first := sweep.Violations[0].First; first == sweep.Base ||
 			!hunt.Minor(first.Property()) {
-			fail(ctx, t, first, nil)
+			fail(ctx, t, first, nil, inSweep(sweep))
 		}
 	} else if err != nil {
 		t.Fatalf("%s", endedEarly(ctx, s, sweep, &hunt.Found{}))
@@ -142,15 +142,36 @@ func runHunt(
 		t.Fatalf("zksim: %v", err)
 	case len(sweep.Violations) > 0 && (found.First() == nil ||
 		hunt.Minor(found.First().Property())):
-		fail(ctx, t, sweep.Violations[0].First, found)
+		fail(ctx, t, sweep.Violations[0].First, found, inSweep(sweep))
 	case found.First() != nil:
-		fail(ctx, t, found.First(), found)
+		fail(ctx, t, found.First(), found, inHunt(found.Findings[0]))
 	case len(found.Divergences) > max(1, found.Runs/rarely):
 		t.Fatalf("zksim: %s", allDiverged(t, found))
 	case err != nil:
 		t.Fatalf("%s", endedEarly(ctx, s, sweep, found))
 	}
 	return found
+}
+
+// inSweep says where the first violation of a sweep was found.
+func inSweep(sweep *hunt.Sweep) func(*scenario.Outcome) string {
+	v := sweep.Violations[0]
+	if v.First == sweep.Base {
+		return foundIn("the run without faults that comes first")
+	}
+	return foundIn("fault point %d of %d of the sweep: %s", v.Number+1,
+		sweep.Total-sweep.LeftOut, v.Faults[0])
+}
+
+// inHunt says where a finding was found.
+func inHunt(f hunt.Finding) func(*scenario.Outcome) string {
+	return foundIn("scenario %d of the hunt, by %s", f.Runs, f.Strategy)
+}
+
+func foundIn(format string, args ...any) func(*scenario.Outcome) string {
+	return func(*scenario.Outcome) string {
+		return "\nzksim: found in " + fmt.Sprintf(format, args...) + "\n"
+	}
 }
 
 // rarely is the share of scenarios, one in so many, that may go in two ways without a failure.
@@ -172,9 +193,17 @@ func unitOf(test string) int {
 	return int(h.Sum32() >> 8)
 }
 
-// diverged is the message about a scenario with two runs that differ. It saves their traces.
+// diverged is the message about a scenario with two runs that differ. It saves the scenario and the
+// traces.
 func diverged(t TB, d hunt.Divergence) string {
 	text := hunt.Diverges("test") + "\n" + d.String()
+	if d.First != nil {
+		file, name := fileOf(t, d.First, "differs")
+		text += "\nto play it again, several times: " + file.Command
+		if err := file.Save(name); err != nil {
+			text += fmt.Sprintf("\nthe scenario could not be saved: %v", err)
+		}
+	}
 	names, err := d.SaveTraces(savedDir(t), "")
 	if err != nil {
 		return text + fmt.Sprintf("\nthe traces could not be saved: %v", err)

@@ -58,6 +58,7 @@ func minimize(
 		m.shortenDuration(i)
 	}
 	m.nameOperations()
+	m.dropMissed()
 	return m.best, !cutOff && ctx.Err() == nil && m.left > 0, nil
 }
 

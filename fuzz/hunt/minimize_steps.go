@@ -30,6 +30,22 @@ func (m *minimizer) dropFaults() {
 	}
 }
 
+// dropMissed leaves out the faults that match nothing. It does so after a search that was cut off,
+// too: nobody can learn anything from such a fault.
+func (m *minimizer) dropMissed() {
+	for len(m.best.Result.Missed) > 0 {
+		s := m.scenario()
+		s.Plan = slices.DeleteFunc(s.Plan, func(f fault.Fault) bool {
+			return slices.Contains(m.best.Result.Missed, f)
+		})
+		o := m.play(s)
+		if !m.showsBug(o) {
+			return
+		}
+		m.best = o
+	}
+}
+
 // shortenScript tries fewer clients, goroutines and rounds, the fewest first, and a script that is
 // not careless, and one server. Clients that the plan names get earlier names.
 func (m *minimizer) shortenScript() {

@@ -117,6 +117,18 @@ func TestMinimizeKeepsTriesForTheSteps(t *testing.T) {
 	check.Equal(t, len(small.Scenario.Plan), 0, "faults of %v", small.Scenario.Plan)
 }
 
+// TestMinimizeKeepsNoFaultThatMatchesNothing, even if there is no try left.
+func TestMinimizeKeepsNoFaultThatMatchesNothing(t *testing.T) {
+	s := scenario.Scenario{Workload: blindLocks(), Script: scenario.Script{Clients: 5, Rounds: 3},
+		Seed: 99, Plan: plan(t, "cut client=e request=999", "delay 1s client=d request=998")}
+	found := run(t, s)
+	check.Contains(t, found.Story(),
+		"fault: cut client=e request=999, which matches nothing in this run")
+	small, _, err := hunt.MinimizeWithin(t.Context(), found, 1)
+	check.OK(t, err)
+	check.Equal(t, len(small.Scenario.Plan), 0, "faults of %v", small.Scenario.Plan)
+}
+
 func TestMinimizeRefusesWhatIsNotViolated(t *testing.T) {
 	o := run(t, scenario.Scenario{
 		Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zksim/zksim/linearizability"
@@ -28,7 +29,11 @@ func (o *Outcome) Story() string {
 		b.WriteString("  no faults\n")
 	}
 	for _, f := range o.Scenario.Plan {
-		fmt.Fprintf(&b, "  fault: %s\n", f)
+		note := ""
+		if slices.Contains(o.Result.Missed, f) {
+			note = ", which matches nothing in this run"
+		}
+		fmt.Fprintf(&b, "  fault: %s%s\n", f, note)
 	}
 	clock := "virtual time"
 	if o.Scenario.recorded != nil {
