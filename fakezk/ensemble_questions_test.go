@@ -77,7 +77,7 @@ var ensembleQuestions = []struct {
 			w := a.clientFor(a.follower(), 2*time.Second)
 			check.Equal(a.t, w.says(w.create("/e")), "answered", "create")
 			a.cut(a.follower(), 4*time.Second)
-			for range 8 {
+			for range 7 {
 				time.Sleep(500 * time.Millisecond)
 				check.Equal(a.t, w.says(&proto.Exists{Path: w.path("/e")}), "answered", "its read")
 			}
