@@ -124,16 +124,18 @@ func TestWhatComesAtOnceLeavesNothingOut(t *testing.T) {
 	always := func(bool) bool { return true }
 	for _, c := range []struct {
 		about   string
+		plan    string
 		a, b    func(context.Context, *Client)
 		noticed bool // by the comparison, if everything comes at once
 	}{
-		{"a read and a write", readsX, writesX, false},
-		{"a change and the end of a pause", eager, writesX, true},
-		{"a change and the end of a context", hasty, writesX, true},
+		{"a read and a write", "", readsX, writesX, false},
+		{"a change and the end of a pause", "", eager, writesX, true},
+		{"a change and the end of a context", "", hasty, writesX, true},
+		{"a read, a write and a fault", "drop-reply client=a request=1", readsX, writesX, false},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
-			w := World{Nodes: map[string]string{"/x": "old"},
+			w := World{Nodes: map[string]string{"/x": "old"}, Plan: parse(t, c.plan),
 				Clients: []Actor{actor("a", c.a), actor("b", c.b)}}
 			got, runs := everyOrder(t, w)
 			w.atOnce = never

@@ -222,6 +222,8 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 		{"expire client=a request=2", []string{"ephemeral /e, get /x", "get /e, get /e"}, faultless},
 		{"expire client=a at=100ms", []string{"ephemeral /e", "get /e, get /e"}, everlasting},
 		{"drop-reply client=a request=1", []string{"set /x, get /y", "set /y, get /x"}, careless},
+		{"drop-request client=a request=2", []string{"await /x, get /y", "get /y, set /x"}, careless},
+		{"cut client=a request=2", []string{"watch /x, get /y", "set /x, set /y"}, careless},
 	} {
 		t.Run(c.plan+strings.Join(c.scripts, " | "), func(t *testing.T) {
 			t.Parallel()

@@ -80,10 +80,10 @@ func (v *view) addName(name string) {
 // numberOf is the length of a number of the run, such as ", zxid 12", at the beginning of a text; 0
 // if there is none.
 func numberOf(text string) int {
-	if text[0] != ',' {
+	if text[0] != ',' && text[0] != ' ' {
 		return 0
 	}
-	for _, label := range []string{", zxid ", ", token "} {
+	for _, label := range []string{", zxid ", ", token ", " since zxid "} {
 		if rest, ok := strings.CutPrefix(text, label); ok {
 			if n := digits(rest); n > 0 {
 				return len(label) + n

@@ -174,30 +174,45 @@ func (w *walk) end() {
 }
 
 // tie finds what is tied before an event. If that could have come behind it, it is a race.
+//
+// What has come at once belongs to its cause: nothing can come between them. So if it does not
+// commute with the event, the race is that of the cause.
 func (w *walk) tie(n int) {
 	e := &w.events[n]
+	parts := map[int][]int{} // of a cause, that do not commute with the event
 	for i := n - 1; i >= 0 && w.events[i].epoch == e.epoch; i-- {
 		other := &w.events[i]
-		switch {
+		races := parts[i] != nil || !w.commute(other.thing, e.thing)
+		switch cause := other.thing.After - 1; {
 		case e.follows(i):
-			continue
 		case e.thing.After == i+1, e.thing.Kind == other.thing.Kind &&
 			e.thing.Client == other.thing.Client && e.thing.Conn == other.thing.Conn &&
 			(e.thing.Kind == trace.AtServer || e.thing.Kind == trace.AtClient): // cannot overtake
-		case !w.commute(other.thing, e.thing):
-			w.race(i, n)
-		default:
+		case !races:
 			continue
+		case other.choice == nil && cause >= 0 && w.events[cause].epoch == e.epoch:
+			parts[cause] = append(append(parts[cause], parts[i]...), i)
+			continue
+		default:
+			w.race(i, n)
 		}
-		e.before[i/64] |= 1 << (i % 64)
-		for word, bits := range other.before {
-			e.before[word] |= bits
+		e.follow(i, other)
+		for _, part := range parts[i] {
+			e.follow(part, &w.events[part])
 		}
 	}
 }
 
 // follows reports whether an event is tied before e.
 func (e *event) follows(n int) bool { return e.before[n/64]&(1<<(n%64)) != 0 }
+
+// follow ties an event before e, with all that is tied before it.
+func (e *event) follow(n int, other *event) {
+	e.before[n/64] |= 1 << (n % 64)
+	for word, bits := range other.before {
+		e.before[word] |= bits
+	}
+}
 
 // race sees to it that something is tried at the choice of an event that leads to a later one
 // coming first.
