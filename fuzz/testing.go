@@ -116,7 +116,7 @@ func runSweep(ctx context.Context, t TB, s scenario.Scenario) *hunt.Sweep {
 	if len(sweep.Violations) > 0 {
 		if first := sweep.Violations[0].First; first == sweep.Base ||
 			!hunt.Minor(first.Property()) {
-			fail(ctx, t, first, nil, inSweep(sweep))
+			fail(ctx, t, first, nil)
 		}
 	} else if err != nil {
 		t.Fatalf("%s", endedEarly(ctx, s, sweep, &hunt.Found{}))
@@ -142,7 +142,7 @@ func runHunt(
 		t.Fatalf("zksim: %v", err)
 	case len(sweep.Violations) > 0 && (found.First() == nil ||
 		hunt.Minor(found.First().Property())):
-		fail(ctx, t, sweep.Violations[0].First, found, inSweep(sweep))
+		fail(ctx, t, sweep.Violations[0].First, found)
 	case found.First() != nil:
 		fail(ctx, t, found.First(), found, inHunt(found.Findings[0]))
 	case len(found.Divergences) > max(1, found.Runs/rarely):
@@ -153,24 +153,10 @@ func runHunt(
 	return found
 }
 
-// inSweep says where the first violation of a sweep was found.
-func inSweep(sweep *hunt.Sweep) func(*scenario.Outcome) string {
-	v := sweep.Violations[0]
-	if v.First == sweep.Base {
-		return foundIn("the run without faults that comes first")
-	}
-	return foundIn("fault point %d of %d of the sweep: %s", v.Number+1,
-		sweep.Total-sweep.LeftOut, v.Faults[0])
-}
-
-// inHunt says where a finding was found.
+// inHunt says where a finding of a hunt was found. That of the sweep has its fault in its story.
 func inHunt(f hunt.Finding) func(*scenario.Outcome) string {
-	return foundIn("scenario %d of the hunt, by %s", f.Runs, f.Strategy)
-}
-
-func foundIn(format string, args ...any) func(*scenario.Outcome) string {
 	return func(*scenario.Outcome) string {
-		return "\nzksim: found in " + fmt.Sprintf(format, args...) + "\n"
+		return fmt.Sprintf("\nzksim: found in scenario %d of the hunt, by %s\n", f.Runs, f.Strategy)
 	}
 }
 
