@@ -98,11 +98,22 @@ func lostByLog(t table, e *element, _ *lin.Leftovers) (m misdelivery, lost bool)
 		text += fmt.Sprintf("%s was deleted at step %d, when %s ended",
 			last.Path, last.Deleted, judging.Session(last.Owner))
 	default:
-		text += fmt.Sprintf("%s deleted %s at step %d, outside of any take that could have "+
-			"returned it",
-			last.RemovedByWhom(), last.Path, last.Deleted)
+		text += fmt.Sprintf("%s deleted %s at step %d, %s", last.RemovedByWhom(), last.Path,
+			last.Deleted, t.outsideTakes(last))
 	}
 	return misdelivery{e.value, text, []int64{e.offer.Call, last.Created, last.Deleted}}, true
+}
+
+// outsideTakes says that a znode was removed outside of any take that could have returned its
+// element, or in a take that returned another.
+func (t table) outsideTakes(z *judging.Znode) string {
+	for _, op := range t.history.Ops {
+		if isTake(&op) && op.OK() && !op.Empty && op.Client == z.Remover && op.Call <= z.Deleted &&
+			z.Deleted <= op.Return {
+			return "but " + judging.Describe(op) + " returned " + op.Output + " only"
+		}
+	}
+	return "outside of any take that could have returned it"
 }
 
 // diedWith reports whether an element may have died with the process that removed it. Several
@@ -170,9 +181,8 @@ func duplicatedElements(t table) []misdelivery {
 		}
 		if len(e.takes) > 1 {
 			a, b := e.takes[0], e.takes[1]
-			text := fmt.Sprintf("element %s was delivered twice: by %s and by %s",
-				e.name, judging.Describe(*a), judging.Describe(*b))
-			list = append(list, misdelivery{e.value, text, []int64{a.Return, b.Return}})
+			list = append(list, misdelivery{e.value, e.textOfTakes("delivered"),
+				[]int64{a.Return, b.Return}})
 		} else if a, b, twice := e.storedTwice(); twice {
 			steps := []int64{a.Created, b.Created}
 			list = append(list, misdelivery{e.value, e.textOfCopies(a, b), steps})

@@ -78,6 +78,21 @@ func (e *element) textOfCopies(a, b *judging.Znode) string {
 			"and %s created %s at step %d after that", e.name, judging.Describe(*e.takes[0]),
 			cmp.Or(b.Creator, judging.Session(b.CreatorSession)), b.Path, b.Created)
 	}
-	return fmt.Sprintf("element %s was stored twice: %s created %s at step %d and %s at step %d",
-		e.name, judging.Describe(*e.offer), a.Path, a.Created, b.Path, b.Created)
+	if by := cmp.Or(b.Creator, e.offer.Client); by != e.offer.Client ||
+		b.Created > judging.End(*e.offer) {
+		return fmt.Sprintf("element %s was stored twice: %s created %s at step %d, and %s created "+
+			"%s at step %d", e.name, judging.Describe(*e.offer), a.Path, a.Created, by, b.Path,
+			b.Created)
+	}
+	return fmt.Sprintf("%s stored element %s twice: it created %s at step %d and %s at step %d",
+		judging.Describe(*e.offer), e.name, a.Path, a.Created, b.Path, b.Created)
+}
+
+// textOfTakes says that two calls returned the element, or why they could, if it was stored twice.
+func (e *element) textOfTakes(returned string) string {
+	a, b := judging.Describe(*e.takes[0]), judging.Describe(*e.takes[1])
+	if first, second, twice := e.storedTwice(); twice && e.offer != nil {
+		return fmt.Sprintf("%s, and it was taken by %s and by %s", e.textOfCopies(first, second), a, b)
+	}
+	return fmt.Sprintf("element %s was %s twice: by %s and by %s", e.name, returned, a, b)
 }

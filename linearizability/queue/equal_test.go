@@ -46,7 +46,7 @@ func TestEqualElements(t *testing.T) {
 		{Name: "three for two", Bad: lin.Delivery, Says: "was delivered twice",
 			Steps: "a puts 1=x; b puts 2=x; c removes 1=x; c removes 2=x; b take() -> x"},
 		{Name: "three stored for two", Bad: lin.Delivery,
-			Says:  "element x (1 of 2) was stored twice",
+			Says:  "stored element x (1 of 2) twice",
 			Steps: "a offer(x) creates 1=x creates 2=x ok; b puts 3=x"},
 		{Name: "three for two and an unknown one",
 			Steps: "a offer(x) unknown; a offer(x) creates 1=x creates 2=x ok; b puts 3=x"},

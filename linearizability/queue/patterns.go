@@ -20,8 +20,7 @@ func badPattern(t table) (v lin.Verdict, bad bool) {
 		if len(e.takes) > 1 && !t.claims.MayDuplicate {
 			return judging.Violated(lin.Linearizability,
 				[]int64{e.takes[0].Return, e.takes[1].Return},
-				"element %s was taken twice: by %s and by %s",
-				e.name, judging.Describe(*e.takes[0]), judging.Describe(*e.takes[1])), true
+				"%s", e.textOfTakes("taken")), true
 		}
 	}
 	if v, bad := wrongOrder(t, lin.Linearizability, spansOf(t, false)); bad {

@@ -22,9 +22,10 @@ func TestElementsPutBack(t *testing.T) {
 			Says: "element x was in the queue before y",
 			Steps: "a offers x; a offers y; b take() deletes y creates y=y failed; b takes y; " +
 				"b takes x"},
-		{Name: "by somebody else", Bad: lin.Delivery, Says: "element x was stored twice",
+		{Name: "by somebody else", Bad: lin.Delivery,
+			Says:  "element x was stored twice: a's offer (steps 1 to 3) created /q/x at step 2, and ",
 			Steps: "a offers x; b take() deletes x; a creates x=x; b failed"},
-		{Name: "while it is still there", Bad: lin.Delivery, Says: "element x was stored twice",
+		{Name: "while it is still there", Bad: lin.Delivery, Says: "element x was stored twice: ",
 			Steps: "a offers x; b take() creates x2=x deletes x failed"},
 		{Name: "although it was delivered", Bad: lin.Delivery,
 			Says: "element x was stored again: b's take (steps 4 to 6) got it, and b created " +

@@ -63,6 +63,10 @@ func TestQueueDelivery(t *testing.T) {
 			Says: "element x, offered by a, is lost: b's take (steps 4 to 6, unknown: " +
 				"connection closed) removed /q/x at step 5, but its reply was lost, and nobody " +
 				"ever got the element", Steps: "a offers x; b take() deletes x unknown; rest"},
+		{Name: "two removed, one returned", Bad: lin.Delivery,
+			Says: "element y, offered by a, is lost: b deleted /q/y at step 9, but b's take (steps 7 " +
+				"to 10) returned x only",
+			Steps: "a offers x; a offers y; b take() deletes x deletes y -> x; rest"},
 		{Name: "reply lost, at most once", Opts: Claims{MayLose: true},
 			Steps: "a offers x; b take() deletes x unknown; rest"},
 		{Name: "reply lost, but handed over as ambiguous",
@@ -90,15 +94,17 @@ func TestQueueDelivery(t *testing.T) {
 		{Name: "said to have failed", Bad: lin.Delivery,
 			Says:  "element x is in the queue since step 2, although a's offer",
 			Steps: "a offer(x) creates x=x failed"},
-		{Name: "stored twice", Bad: lin.Delivery, Says: "element x was delivered twice",
+		{Name: "stored twice", Bad: lin.Delivery,
+			Says: "a's offer (steps 1 to 4) stored element x twice: it created /q/1 at step 2 and /q/2 " +
+				"at step 3, and it was taken by b's take (steps 5 to 7) and by b's take (steps 8 to 10)",
 			Steps: "a offer(x) creates 1=x creates 2=x ok; b removes 1=x; b removes 2=x"},
 		{Name: "stored twice is not linearizable", Bad: lin.Linearizability,
-			Says:  "element x was taken twice",
+			Says:  "stored element x twice",
 			Steps: "a offer(x) creates 1=x creates 2=x ok; b removes 1=x; b removes 2=x"},
 		{Name: "stored twice, at least once", Opts: Claims{MayDuplicate: true},
 			Steps: "a offer(x) creates 1=x creates 2=x ok; b removes 1=x; b removes 2=x"},
 		{Name: "stored twice, not yet delivered", Bad: lin.Delivery,
-			Says: "element x was stored twice: a's offer (steps 1 to 4) created /q/1 at step 2 " +
+			Says: "a's offer (steps 1 to 4) stored element x twice: it created /q/1 at step 2 " +
 				"and /q/2 at step 3", Steps: "a offer(x) creates 1=x creates 2=x ok; pass 6"},
 		{Name: "redelivered", Bad: lin.Delivery, Says: "element x was delivered twice: by b's take",
 			Steps: "a offers x; b take() -> x; c takes x"},

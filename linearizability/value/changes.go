@@ -149,6 +149,17 @@ func (t *valueTable) byServer(i int) custom.Effect[model.ValueOp] {
 	}
 }
 
+// triedAgain says that the client of a call was cut off after a step of it: then the call did not
+// get its reply and tried again. It is "" if the client was not.
+func (t *valueTable) triedAgain(op lin.Op, from int64) string {
+	cut, lost := judging.FirstNotice(t.history, op.Client, from, lin.Disconnected)
+	if !lost || cut.Step > op.Return {
+		return ""
+	}
+	return fmt.Sprintf(": its reply was lost at step %d, and it tried again with the old version",
+		cut.Step)
+}
+
 // judgeDelivery checks the number of changes of each write.
 func (t *valueTable) judgeDelivery() lin.Verdict {
 	for n, op := range t.history.Ops {
@@ -158,8 +169,8 @@ func (t *valueTable) judgeDelivery() lin.Verdict {
 		changes := t.MadeBy(n)
 		if isRefused(op) && len(changes) > 0 {
 			return judging.Violated(lin.Delivery, []int64{op.Call, changes[0].Step},
-				"%s was told that it was refused, but the server applied it at step %d",
-				judging.Describe(op), changes[0].Step)
+				"%s was told that it was refused, but the server applied it at step %d%s",
+				judging.Describe(op), changes[0].Step, t.triedAgain(op, changes[0].Step))
 		}
 		if v, bad := judging.AppliedOnce(op, changes, t.claims.MayRepeat); bad && !isRefused(op) {
 			return v

@@ -44,7 +44,7 @@ func (claims IDGenerator) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	h = h.Sorted()
 	taken := takenIDs(h.Ops)
 	var r lin.Report
-	r.Add(judgeUniqueIDs(taken), judgeGrowingIDs(taken, claims.Ordered))
+	r.Add(judgeUniqueIDs(h, taken, claims.Path), judgeGrowingIDs(taken, claims.Ordered))
 	if h.Server != nil && claims.Path != "" {
 		r.Add(judgeReservedIDs(h, taken, claims.Path))
 	}
@@ -78,16 +78,28 @@ func takenIDs(calls []lin.Op) []takenID {
 	return list
 }
 
-func judgeUniqueIDs(taken []takenID) lin.Verdict {
+func judgeUniqueIDs(h lin.History, taken []takenID, path string) lin.Verdict {
 	first := map[int64]lin.Op{}
 	for _, t := range taken {
 		if before, twice := first[t.id]; twice {
 			return judging.Violated(lin.Safety, []int64{before.Return, t.op.Return},
-				"%d is handed out twice: to %s and to %s", t.id, judging.Describe(before), judging.Describe(t.op))
+				"%d is handed out twice: to %s and to %s%s", t.id, judging.Describe(before),
+				judging.Describe(t.op), begunAnew(h, path, before.Call, t.op.Return))
 		}
 		first[t.id] = t.op
 	}
 	return judging.Fine(lin.Safety, "%s handed out once", judging.Count(len(taken), "number"))
+}
+
+// begunAnew says that the counter was deleted between two steps, "" if it was not.
+func begunAnew(h lin.History, path string, from, to int64) string {
+	for _, e := range h.Server {
+		if e.Kind == lin.NodeDeleted && path != "" && e.Path == path && from <= e.Step && e.Step <= to {
+			return fmt.Sprintf(", as %s deleted %s at step %d and the numbers began anew",
+				judging.ByWhom(e, "the server"), path, e.Step)
+		}
+	}
+	return ""
 }
 
 func judgeGrowingIDs(taken []takenID, ordered bool) lin.Verdict {
@@ -112,15 +124,23 @@ func judgeGrowingIDs(taken []takenID, ordered bool) lin.Verdict {
 func judgeReservedIDs(h lin.History, taken []takenID, path string) lin.Verdict {
 	counter := newCounterTable(h, Counter{Path: path})
 	for _, t := range taken {
-		reserved := false
+		reserved, why := false, ""
 		for i, e := range counter.Changes {
+			if t.id <= counter.values[i] || t.id > counter.values[i+1] {
+				continue
+			}
 			own := e.Client == "" || e.Client == t.op.Client
-			reserved = reserved || own && e.Step <= t.op.Return &&
-				counter.values[i] < t.id && t.id <= counter.values[i+1]
+			reserved = reserved || own && e.Step <= t.op.Return
+			why = fmt.Sprintf(": %s reserved %d to %d at step %d", judging.ByWhom(e, "somebody"),
+				counter.values[i]+1, counter.values[i+1], e.Step)
+			if own {
+				why += ", which was too late"
+			}
 		}
 		if !reserved {
 			return judging.Violated(lin.Delivery, []int64{t.op.Call, t.op.Return},
-				"%s got %d, which %s had not reserved", judging.Describe(t.op), t.id, t.op.Client)
+				"%s got %d, which %s had not reserved%s", judging.Describe(t.op), t.id,
+				t.op.Client, why)
 		}
 	}
 	return judging.Fine(lin.Delivery, "every number was reserved by who got it")

@@ -24,6 +24,11 @@ func TestIDs(t *testing.T) {
 			{Name: "twice", Bad: lin.Safety,
 				Says: "1 is handed out twice: to a's next (steps 2 to 3) and to a's next " +
 					"(steps 4 to 5)", Steps: "a stores /i=2; a next() -> 1; a next() -> 1"},
+			{Name: "twice, as the counter was removed", Opts: IDGenerator{Path: "/i"}, Bad: lin.Safety,
+				Says: "1 is handed out twice: to a's next (steps 2 to 3) and to b's next (steps 6 to " +
+					"7), as the server deleted /i at step 4 and the numbers began anew",
+				Steps: "a creates /i=2; a next() -> 1; server deletes /i; b creates /i=2; " +
+					"b next() -> 1"},
 			{Name: "backwards", Bad: lin.Order,
 				Says:  "got 1, after a's next (steps 2 to 3) had got 2",
 				Steps: "a stores /i=2; a next() -> 2; a next() -> 1"},
@@ -35,9 +40,11 @@ func TestIDs(t *testing.T) {
 			{Name: "not reserved", Opts: IDGenerator{Path: "/i"}, Bad: lin.Delivery,
 				Says: "got 3, which a had not reserved", Steps: "a stores /i=2; a next() -> 3"},
 			{Name: "another's", Opts: IDGenerator{Path: "/i"}, Bad: lin.Delivery,
-				Says: "b had not reserved", Steps: "a stores /i=2; b next() -> 1"},
+				Says:  "got 1, which b had not reserved: a reserved 1 to 2 at step 1",
+				Steps: "a stores /i=2; b next() -> 1"},
 			{Name: "reserved too late", Opts: IDGenerator{Path: "/i"}, Bad: lin.Delivery,
-				Says: "a had not reserved", Steps: "a next() -> 1; a stores /i=2"},
+				Says:  "a had not reserved: a reserved 1 to 2 at step 3, which was too late",
+				Steps: "a next() -> 1; a stores /i=2"},
 			{Name: "never returns", Bad: lin.Liveness, Says: "never returned", Steps: "a next()"},
 		}, judgingtest.AtRest[fixture])
 	left := &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/i"}, {Path: "/i/add-1"}}}

@@ -70,6 +70,11 @@ func TestValues(t *testing.T) {
 		{Name: "told that it was refused, but applied", Bad: lin.Delivery,
 			Says:  "was told that it was refused, but the server applied it at step 5",
 			Steps: "a write(x) creates /v=x -> x@0; b cas(y@0) stores /v=y -> refused"},
+		{Name: "refused when it tried again after a lost reply", Bad: lin.Delivery,
+			Says: "was told that it was refused, but the server applied it at step 5: its reply was " +
+				"lost at step 6, and it tried again with the old version",
+			Steps: "a write(x) creates /v=x -> x@0; b cas(y@0) stores /v=y; b told disconnected; " +
+				"b -> refused"},
 		{Name: "written twice", Bad: lin.Delivery, Says: "was applied twice: at steps 2 and 3",
 			Steps: "a write(x) creates /v=x stores /v=x ok"},
 		{Name: "written twice, as allowed", Opts: Claims{MayRepeat: true},
