@@ -22,7 +22,7 @@ type asked struct {
 	t       *testing.T
 	number  int // of the question
 	dial    func(server int) (net.Conn, error)
-	leader  func() int // -1 for none
+	leads   func() int // -1 for none, or if none says so in time
 	servers []*realzk.Server
 	// Each of these keeps a server from its work for a while, and returns at once.
 	pause, cut, kill func(server int, d time.Duration)
@@ -54,6 +54,7 @@ var ensembleQuestions = []struct {
 		writer, w := a.client(a.leader()), a.client(a.leader())
 		a.oldThenNew(writer, w, func() { a.cut(a.follower(), 3*time.Second) })
 		w.move(a.follower())
+		time.Sleep(200 * time.Millisecond) // a real one applies in another thread what has come
 		return w.read()
 	}},
 	{"the same, of a new session", "new", func(a *asked) string {
@@ -112,7 +113,7 @@ var ensembleQuestions = []struct {
 			a.kill(old, 15*time.Second)
 			w.lose()
 			leader := a.leader()
-			for began := time.Now(); leader < 0 || leader == old; leader = a.leader() {
+			for began := time.Now(); leader == old; leader = a.leader() {
 				if time.Since(began) > time.Minute {
 					return "nobody else was elected"
 				}
@@ -192,7 +193,7 @@ func askedOurs(t *testing.T) *asked {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	return &asked{t: t, leader: func() int { return s.Leader() - 1 },
+	return &asked{t: t, leads: func() int { return s.Leader() - 1 },
 		dial: func(server int) (net.Conn, error) {
 			return s.Dialer()("tcp", s.Addresses()[server], witnessPatience)
 		},
@@ -210,7 +211,7 @@ func askedReal(t *testing.T) *asked {
 		dial: func(server int) (net.Conn, error) {
 			return net.DialTimeout("tcp", servers[server].Address(), witnessPatience)
 		},
-		leader: func() int {
+		leads: func() int {
 			for i, s := range servers {
 				ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 				text, _ := s.Ask(ctx, "srvr") // empty if it does not serve
@@ -240,11 +241,21 @@ func (a *asked) settle() {
 	for server := range 3 {
 		for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
 			w := a.newClient(2 * time.Second)
-			if w.at(server) == nil && w.says(&proto.Sync{Path: "/"}) == "answered" && a.leader() >= 0 {
+			if w.at(server) == nil && w.says(&proto.Sync{Path: "/"}) == "answered" && a.leads() >= 0 {
 				break
 			}
 			check.Equal(a.t, time.Since(began) < time.Minute, true, "server %d works", server)
 		}
+	}
+}
+
+// leader waits until there is one.
+func (a *asked) leader() int {
+	for {
+		if leader := a.leads(); leader >= 0 {
+			return leader
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
 }
 

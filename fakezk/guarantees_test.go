@@ -317,7 +317,7 @@ func TestARealEnsembleKeepsItsGuarantees(t *testing.T) {
 		"stands still": func(a *asked) {
 			for range 4 {
 				time.Sleep(3 * time.Second)
-				a.pause(max(0, a.leader()), 7*time.Second)
+				a.pause(a.leader(), 7*time.Second)
 				time.Sleep(8 * time.Second)
 			}
 		},
