@@ -56,6 +56,7 @@ type TwoPhaseClaims struct {
 	Definite bool
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string
+	StaleReads   bool // of Await and Forget; see Claims in the package comment
 }
 
 // TwoPhase makes a workload of a two-phase commit. Each client is a site, and one is the
@@ -90,7 +91,7 @@ func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Worklo
 
 // of are the claims of a run. A transaction may stay if its coordinator has died.
 func (c TwoPhaseClaims) of(e scenario.Evidence) linearizability.Claims {
-	return twophase.Claims{Path: c.Path, Read: c.Read,
+	return twophase.Claims{Path: c.Path, Read: c.Read, StaleReads: c.StaleReads,
 		AllowedAtRest: leftBy(e, c.LeavesAtRest, c.Path+"/*", c.Path+"/*/*")}
 }
 

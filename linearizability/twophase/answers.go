@@ -80,8 +80,12 @@ func (t *table) answerUnlikeServer(tx *transaction, op lin.Op) (v lin.Verdict, b
 	case op.Output == ops.Abort:
 		learned = model.LearnAbort
 	}
+	since := op.Call
+	if t.claims.StaleReads {
+		since = 0
+	}
 	switch {
-	case !t.known || tx.allows(op, learned):
+	case !t.known || tx.allowsSince(since, op, learned):
 		return lin.Verdict{}, false
 	case op.Empty:
 		return judging.Violated(lin.Answers, []int64{op.Call, op.Return},

@@ -64,9 +64,16 @@ func (tx *transaction) step(kind model.TransactionKind, site string) int64 {
 // allows reports whether the state of the transaction at some moment of a call explains an answer.
 // After a forbidden change any answer is possible.
 func (tx *transaction) allows(op lin.Op, learned model.TransactionKind) bool {
+	return tx.allowsSince(op.Call, op, learned)
+}
+
+// allowsSince is allows for an answer of any moment since a step.
+func (tx *transaction) allowsSince(
+	step int64, op lin.Op, learned model.TransactionKind,
+) bool {
 	var state model.Transaction
 	for _, f := range tx.facts {
-		if f.event.Step > op.Call && len(state.Step(model.TransactionOp{Kind: learned})) > 0 {
+		if f.event.Step > step && len(state.Step(model.TransactionOp{Kind: learned})) > 0 {
 			return true
 		}
 		if f.event.Step > op.Return {

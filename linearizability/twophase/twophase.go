@@ -39,6 +39,8 @@ type Claims struct {
 	Read TransactionReader
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
 	AllowedAtRest []string
+	// StaleReads: an answer about a transaction may be that of a server that lags behind.
+	StaleReads bool
 }
 
 // Properties implements [lin.Claims].
@@ -61,6 +63,10 @@ func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 				judging.LeftBelow(t.history, left, claims.Path),
 				judging.Waits(t.history)),
 		)
+	}
+	if t.known && !claims.StaleReads {
+		claims.StaleReads = true
+		judging.NameClaim(&r, h, left, "StaleReads", claims)
 	}
 	return r
 }

@@ -123,6 +123,25 @@ func TestTwoPhaseCommits(t *testing.T) {
 	})
 }
 
+// TestTwoPhaseWithStaleReads: an answer may be of any moment before its end, and of none after it.
+func TestTwoPhaseWithStaleReads(t *testing.T) {
+	const forgotten = "a begins 0s; b votes no; a creates decision=abort; " +
+		"a forgets decision,vote-b,.; b learns abort"
+	judgingtest.CheckHistories(t, judgingtest.Always(twoPhaseAtT), []claimTest{
+		{Name: "not claimed", Bad: lin.Answers, Says: "(the claim StaleReads allows it)",
+			Steps: forgotten},
+	})
+	stale := Claims{Path: "/t", StaleReads: true}
+	judgingtest.CheckHistories(t, judgingtest.Always(stale), []claimTest{
+		{Name: "claimed", Steps: forgotten},
+		{Name: "of a begin that is not seen",
+			Steps: "a begins 0s; a votes yes; b await(t1) empty"},
+		{Name: "before it was decided", Bad: lin.Answers,
+			Says:  "but the server had no such decision",
+			Steps: "a begins 0s; b votes no; b learns abort; a creates decision=abort"},
+	})
+}
+
 // TestTwoPhaseWithoutLog: the answers are judged without a log.
 func TestTwoPhaseWithoutLog(t *testing.T) {
 	committed := "a begins 0s; a votes yes; b votes yes; a creates decision=commit; " +
