@@ -37,6 +37,7 @@ var plantedDelayQueues = []Exhibit{
 	planted("takes what is due last first", order, delayQueueOf(takesGreatestRank)),
 	planted("never wakes for what becomes due", liveness,
 		delayQueueOf(func(q *plainQueue) { q.await = awaitChange })),
+	planted("sleeps until the first is due", liveness, delayQueueOf(sleepsUntilDue)),
 	planted("takes a rival's delete for its own", linearizable, delayQueueOf(takesRivalsDelete)),
 }
 
@@ -126,6 +127,27 @@ func (q delayQueue) Offer(_ context.Context, data []byte, due time.Time) error {
 func (q *plainQueue) firstDue(names []string) ([]byte, error) {
 	notDue := func(name string) bool { return time.UnixMilli(rankOf(name)).After(time.Now()) }
 	return q.firstOf(slices.DeleteFunc(names, notDue))
+}
+
+// sleepsUntilDue does not wake for an element that is due before the one that it has seen.
+func sleepsUntilDue(q *plainQueue) {
+	var first time.Time // zero: there was none
+	q.scan = func(names []string) ([]byte, error) {
+		if first = (time.Time{}); len(names) > 0 {
+			first = time.UnixMilli(rankOf(names[0]))
+		}
+		return q.firstDue(names)
+	}
+	q.await = func(ctx context.Context, change <-chan zk.Event) error {
+		if first.IsZero() {
+			return awaitChange(ctx, change)
+		}
+		select {
+		case <-time.After(time.Until(first)):
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	}
 }
 
 // awaitSoon waits for a change, or until something may have become due.

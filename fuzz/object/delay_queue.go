@@ -18,9 +18,14 @@ type DelayQueuer interface {
 	Take(ctx context.Context) ([]byte, error)
 }
 
+// farDue is longer than the judge lets a take overlook an element without faults: a take that
+// sleeps until this one is due must wake for an earlier one.
+const farDue = 20 * time.Second
+
 // DelayQueue makes a workload of a delay queue. The clients do the same as those of [Queue], with
-// delays of up to three seconds, or none; equal elements have equal due times. The claims are those
-// of a queue; Unordered means that only delivery is judged.
+// delays of up to three seconds, or none, in one run of four also of twenty seconds more; equal
+// elements have equal due times. The claims are those of a queue; Unordered means that only
+// delivery is judged.
 func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workload {
 	return queueOf("delay-queue", ofKindDelayQueue, open, given,
 		func(p *scenario.Player, h *scenario.Handle[DelayQueuer], round int, element string) (
@@ -28,6 +33,9 @@ func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workl
 		) {
 			drawn := p.Choose(scenario.At("delay", round), 4000) - 1000
 			delay := max(0, time.Duration(drawn)*time.Millisecond)
+			if p.OfRun("far due", 4) == 0 && p.Choose(scenario.At("far due", round), 2) == 0 {
+				delay += farDue
+			}
 			due := p.Clock(delay).Truncate(time.Millisecond)
 			if mayRepeat(element) {
 				due = sameDue
