@@ -4,6 +4,8 @@ package cli
 
 import (
 	"io"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -36,6 +38,21 @@ func TestAClosedTerminalEndsTheCommand(t *testing.T) {
 	_ = h.Wait() // the signal has ended it
 	check.Equal(t, files(), 0, "directories that are left")
 	check.Equal(t, strings.Join(nodesOf(t, address), " "), "zookeeper")
+}
+
+// TestOutputWithoutAReaderIsNoCrash of the code under test.
+func TestOutputWithoutAReaderIsNoCrash(t *testing.T) {
+	self, err := os.Executable()
+	check.OK(t, err)
+	reader, writer, err := os.Pipe()
+	check.OK(t, err)
+	check.OK(t, reader.Close())
+	cmd, stderr := exec.Command(self), new(strings.Builder)
+	cmd.Args = []string{"zksim", "fuzz", "lock", "--runs=1"}
+	cmd.Stdout, cmd.Stderr = writer, stderr
+	_ = cmd.Run() // its error is the status
+	check.Equal(t, cmd.ProcessState.ExitCode(), command.ExitViolated, "exit status; %s", stderr)
+	check.Equal(t, stderr.String(), "", "standard error")
 }
 
 // TestOnlyAnEnsembleGivesTimeToCleanUp, also to a process whose parent was killed.

@@ -113,6 +113,9 @@ func (s *supervisor) run(args []string) (status int, ok bool) {
 		return status, true
 	}
 	s.Progress.Leave()
+	if hasNoReader(cmd.ProcessState) {
+		return command.ExitViolated, true
+	}
 	notes, err := inflight.Take(dir, func([]byte) bool { return true })
 	if err != nil {
 		s.PrintError(err)
@@ -122,6 +125,13 @@ func (s *supervisor) run(args []string) (status int, ok bool) {
 		return s.killed(notes), true
 	}
 	return s.crashed(dir, cmd.ProcessState, notes), true
+}
+
+// hasNoReader reports whether a process has ended because nobody reads its output any more, as
+// behind a pipe to head. The code under test has no part in that.
+func hasNoReader(p *os.ProcessState) bool {
+	status, ok := p.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGPIPE
 }
 
 // second is the command line of a second process with its notes in a directory.
