@@ -2,7 +2,9 @@ package recipes_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -42,18 +44,35 @@ func TestReadsAtARealDeposedLeader(t *testing.T) {
 	n, err := NewCounter(old, "/c", SyncOnly()).Get(ctx)
 	check.OK(t, err)
 	check.Equal(t, n, 1, "the counter with a sync alone")
-	n, err = NewCounter(old, "/c").Get(ctx)
-	check.OK(t, err)
-	check.Equal(t, n, 2, "the counter")
-	state, err := NewSharedValue(old, "/v").Get(ctx)
-	check.OK(t, err)
-	check.Equal(t, string(state.Data), "new", "the value")
-	set, err := NewBarrier(old, "/b").IsSet(ctx)
-	check.OK(t, err)
-	check.Equal(t, set, true, "the barrier is set")
-	_, ok, err := NewQueue(old, "/q").Poll(ctx)
-	check.OK(t, err)
-	check.Equal(t, ok, true, "the queue has an element")
+	var reads sync.WaitGroup // all at once, as the old leader notices soon
+	for what, read := range map[string]func() (string, error){
+		"counter": func() (string, error) {
+			n, err := NewCounter(old, "/c").Get(ctx)
+			return fmt.Sprint(n), err
+		},
+		"value": func() (string, error) {
+			state, err := NewSharedValue(old, "/v").Get(ctx)
+			return string(state.Data), err
+		},
+		"barrier": func() (string, error) {
+			set, err := NewBarrier(old, "/b").IsSet(ctx)
+			return fmt.Sprint(set), err
+		},
+		"queue": func() (string, error) {
+			_, ok, err := NewQueue(old, "/q").Poll(ctx)
+			return fmt.Sprint(ok), err
+		},
+	} {
+		reads.Go(func() {
+			got, err := read()
+			want := map[string]string{
+				"counter": "2", "value": "new", "barrier": "true", "queue": "true"}[what]
+			if got != want || err != nil {
+				t.Errorf("the %s: got %s, %v; want %s", what, got, err, want)
+			}
+		})
+	}
+	reads.Wait()
 }
 
 func realClient(t *testing.T, s *realzk.Server) *zk.Conn {
