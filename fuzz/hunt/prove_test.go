@@ -299,9 +299,9 @@ func failing(calls int, decided bool) scenario.Scenario {
 	return s
 }
 
-// Two mistakes: the newest plans first, and all plans at the same time.
-func newest(trees []*tree) int {
-	slices.Reverse(trees)
+// Two mistakes: the plans with the most faults first, and all plans at the same time.
+func largest(trees []*tree) int {
+	slices.SortStableFunc(trees, func(a, b *tree) int { return len(b.plan) - len(a.plan) })
 	return 1
 }
 
@@ -322,7 +322,7 @@ func TestViolationHasTheFewestFaults(t *testing.T) {
 		{"one", 1, true, nil, fewest},
 		{"one, and other verdicts are unknown", 1, false, nil, ""},
 		{"two", 2, true, nil, fewest},
-		{"two, and the newest plans come first", 2, true, newest, ""},
+		{"two, and those with two come first", 2, true, largest, ""},
 	} {
 		p := newProver(failing(c.faults, c.decided))
 		if p.Faults = 2; c.next != nil {
@@ -401,7 +401,7 @@ func TestProofsTryFewerFaultsFirst(t *testing.T) {
 		return slices.IsSorted(faults)
 	}
 	check.Equal(t, inOrder(nil), true)
-	check.Equal(t, inOrder(newest), false, "the newest plans come first")
+	check.Equal(t, inOrder(largest), false, "the plans with the most faults come first")
 	check.Equal(t, inOrder(mixed), false, "all plans come at the same time")
 }
 
