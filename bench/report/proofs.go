@@ -21,7 +21,7 @@ func proofs(l *runner) (string, error) {
 			Runs, Classes, Redundant int
 			Estimate                 float64
 		}
-		err := l.askZksim(&p, nil, "prove", name, "--faults", faults, "--runs", "60000", "--for", "0s")
+		err := l.askZksim(&p, nil, "prove", name, "--faults", faults, "--runs", "300000", "--for", "0s")
 		if err != nil {
 			return err
 		}
@@ -44,9 +44,9 @@ func proofs(l *runner) (string, error) {
 		}
 	}
 	return paragraph("What zksim prove says of recipes, with 2 clients and 1 round, within "+
-			"60,000 runs. The seconds are those of the processors. A redundant run is one that its "+
+			"300,000 runs. The seconds are those of the processors. A redundant run is one that its "+
 			"fault does not reach, or that ends when the rest is known.") +
-			commandBlock("zksim prove NAME --faults 0 --runs 60000 --for 0s") +
+			commandBlock("zksim prove NAME --faults 0 --runs 300000 --for 0s") +
 			table([]string{"recipe", "faults", "result", "classes", "runs", "redundant", "seconds"},
 				rows),
 		nil

@@ -106,7 +106,7 @@ var publishedQueue = []Exhibit{
 		Source: Code, Link: "https://github.com/apache/curator/blob/apache-curator-5.9.0/curator-recipes/src/main/java/org/apache/curator/framework/recipes/queue/DistributedQueue.java#L402-L407",
 		Bug: "The reply to the create is lost, and it is sent again. The element has no name by " +
 			"which the first one could be found, so it is in the queue twice.",
-		Property: delivery, Says: "was stored twice", Wrong: queueOf(offersAgain)},
+		Property: delivery, Says: "twice", Wrong: queueOf(offersAgain)},
 	{Slug: "directory-made-by-two", Alias: "S0-17", Title: "two make the directory",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-queue/src/main/java/org/apache/zookeeper/recipes/queue/DistributedQueue.java#L265-L269",
 		See: []string{"dcos/dcos-go"},
