@@ -182,13 +182,12 @@ func (w *walk) tie(n int) {
 	parts := map[int][]int{} // of a cause, that do not commute with the event
 	for i := n - 1; i >= 0 && w.events[i].epoch == e.epoch; i-- {
 		other := &w.events[i]
-		races := parts[i] != nil || !w.commute(other.thing, e.thing)
 		switch cause := other.thing.After - 1; {
 		case e.follows(i):
 		case e.thing.After == i+1, e.thing.Kind == other.thing.Kind &&
 			e.thing.Client == other.thing.Client && e.thing.Conn == other.thing.Conn &&
 			(e.thing.Kind == trace.AtServer || e.thing.Kind == trace.AtClient): // cannot overtake
-		case !races:
+		case parts[i] == nil && w.commute(other.thing, e.thing):
 			continue
 		case other.choice == nil && cause >= 0 && w.events[cause].epoch == e.epoch:
 			parts[cause] = append(append(parts[cause], parts[i]...), i)
