@@ -41,13 +41,13 @@ func (claims Delay) Properties() []string {
 
 // Judge implements [lin.Claims].
 func (claims Delay) Judge(h lin.History, left *lin.Leftovers) lin.Report {
-	t := newRankedTable(h, Claims(claims), byDueTime, cutDue)
-	events := mapEvents(rankedEvents(t), func(e judging.Event[model.PriorityOp]) model.DelayOp {
-		return model.DelayOp{PriorityOp: e.Op, Now: clockOf(t.history.Ops, e.Lane, e.Call)}
+	return Claims(claims).named(func(c Claims) lin.Report {
+		t := newRankedTable(h, c, byDueTime, cutDue)
+		events := mapEvents(rankedEvents(t), func(e judging.Event[model.PriorityOp]) model.DelayOp {
+			return model.DelayOp{PriorityOp: e.Op, Now: clockOf(t.history.Ops, e.Lane, e.Call)}
+		})
+		return judge(t, left, delayModel, events, "delay queue")
 	})
-	r := judge(t, left, delayModel, events, "delay queue")
-	Claims(claims).nameWeaker(&r, h, left, func(q Claims) lin.Claims { return Delay(q) })
-	return r
 }
 
 var delayModel = judging.Model[model.DelayQueue, model.DelayOp]{

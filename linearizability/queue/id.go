@@ -34,8 +34,11 @@ func (claims WithIDs) Properties() []string {
 
 // Judge implements [lin.Claims].
 func (claims WithIDs) Judge(h lin.History, left *lin.Leftovers) lin.Report {
+	return Claims(claims).named(func(c Claims) lin.Report { return judgeWithIDs(c, h, left) })
+}
+
+func judgeWithIDs(claims Claims, h lin.History, left *lin.Leftovers) lin.Report {
 	ids := map[string]string{} // by element
-	given := h
 	h = h.Sorted()
 	for i := range h.Ops {
 		if op := &h.Ops[i]; op.Kind == ops.Offer {
@@ -44,7 +47,7 @@ func (claims WithIDs) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 			ids[op.Input] = id
 		}
 	}
-	t := newTable(h, Claims(claims))
+	t := newTable(h, claims)
 	t.findDiscards(ids)
 	r := judge(t, left, fifoModel, eventsOf(t), "FIFO queue")
 	if v, bad := badDiscard(t); bad {
@@ -54,7 +57,6 @@ func (claims WithIDs) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 		judging.Replace(&r, judging.Violated(lin.Liveness, []int64{stuck[0].Call},
 			"%s never returned, although the faults stopped", judging.Describe(stuck[0])))
 	}
-	Claims(claims).nameWeaker(&r, given, left, func(q Claims) lin.Claims { return WithIDs(q) })
 	return r
 }
 

@@ -40,10 +40,10 @@ func (claims Priority) Properties() []string {
 
 // Judge implements [lin.Claims].
 func (claims Priority) Judge(h lin.History, left *lin.Leftovers) lin.Report {
-	t := newRankedTable(h, Claims(claims), byPriority, cutPriority)
-	r := judge(t, left, priorityModel, rankedEvents(t), "priority queue")
-	Claims(claims).nameWeaker(&r, h, left, func(q Claims) lin.Claims { return Priority(q) })
-	return r
+	return Claims(claims).named(func(c Claims) lin.Report {
+		t := newRankedTable(h, c, byPriority, cutPriority)
+		return judge(t, left, priorityModel, rankedEvents(t), "priority queue")
+	})
 }
 
 var priorityModel = judging.Model[model.PriorityQueue, model.PriorityOp]{

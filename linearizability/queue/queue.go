@@ -82,24 +82,27 @@ func (claims Claims) Properties() []string {
 
 // Judge implements [lin.Claims].
 func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
-	t := newTable(h, claims)
-	r := judge(t, left, fifoModel, eventsOf(t), "FIFO queue")
-	claims.nameWeaker(&r, h, left, func(q Claims) lin.Claims { return q })
-	return r
+	return claims.named(func(c Claims) lin.Report {
+		t := newTable(h, c)
+		return judge(t, left, fifoModel, eventsOf(t), "FIFO queue")
+	})
 }
 
-// nameWeaker names the claims that allow the violations of a kind of queue.
-func (claims Claims) nameWeaker(
-	r *lin.Report, h lin.History, left *lin.Leftovers, kind func(Claims) lin.Claims,
-) {
+// named is the report of a judge of a kind of queue. It names the claims that allow the violations.
+func (claims Claims) named(judge func(Claims) lin.Report) lin.Report {
+	r := judge(claims)
+	if r.Status() != lin.Violated {
+		return r
+	}
 	if weaker := claims; !claims.StaleReads {
 		weaker.StaleReads = true
-		judging.NameClaim(r, h, left, "StaleReads", kind(weaker))
+		judging.NameAllowed(&r, "StaleReads", judge(weaker))
 	}
 	if weaker := claims; !claims.MayLose {
 		weaker.MayLose = true
-		judging.NameClaim(r, h, left, "MayLose", kind(weaker))
+		judging.NameAllowed(&r, "MayLose", judge(weaker))
 	}
+	return r
 }
 
 // judge judges a queue by the model of its events.

@@ -117,10 +117,13 @@ func HasOneSession(h lin.History, client string) bool {
 // NameClaim adds the name of a claim to each violation that is none with the claim. weaker are the
 // same claims with that one. A claim excuses no call that waits, though it may leave some unjudged.
 func NameClaim(r *lin.Report, h lin.History, left *lin.Leftovers, name string, weaker lin.Claims) {
-	if r.Status() != lin.Violated {
-		return
+	if r.Status() == lin.Violated {
+		NameAllowed(r, name, weaker.Judge(h, left))
 	}
-	allowed := weaker.Judge(h, left)
+}
+
+// NameAllowed is NameClaim for a report that was made with the claim.
+func NameAllowed(r *lin.Report, name string, allowed lin.Report) {
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
 		if other, judged := allowed.Verdict(v.Property); v.Status == lin.Violated && judged &&
