@@ -25,7 +25,7 @@ type Kept struct {
 // client must be at rest at the calls of both. ok is false if the client has no such request.
 func Keep(conn *zk.Conn, xid int32) (k *Kept, ok bool) {
 	c := reflect.ValueOf(conn).Elem()
-	lock := field(c, "requestsLock").Addr().Interface().(*sync.Mutex)
+	lock := mutex(c, "requestsLock")
 	lock.Lock()
 	defer lock.Unlock()
 	request := field(c, "requests").MapIndex(reflect.ValueOf(xid))
@@ -51,6 +51,11 @@ func (k *Kept) Release() {
 		}
 		k.waiting.TrySend(reply)
 	}
+}
+
+// mutex is a field of a struct of the client that is one.
+func mutex(of reflect.Value, name string) *sync.Mutex {
+	return field(of, name).Addr().Interface().(*sync.Mutex)
 }
 
 // field is a field of a struct of the client, although it is not exported.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"sync"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -44,7 +43,7 @@ func TakeUnsent(conn *zk.Conn) []Request {
 // for zk.StateDisconnected.
 func TakePending(conn *zk.Conn) []Request {
 	c := reflect.ValueOf(conn).Elem()
-	lock := field(c, "requestsLock").Addr().Interface().(*sync.Mutex)
+	lock := mutex(c, "requestsLock")
 	lock.Lock()
 	defer lock.Unlock()
 	requests := field(c, "requests")
@@ -106,7 +105,7 @@ func TakeWatches(conn *zk.Conn, ev zk.Event) []Watch {
 		return nil
 	}
 	c := reflect.ValueOf(conn).Elem()
-	lock := field(c, "watchersLock").Addr().Interface().(*sync.Mutex)
+	lock := mutex(c, "watchersLock")
 	lock.Lock()
 	defer lock.Unlock()
 	watchers := field(c, "watchers")
