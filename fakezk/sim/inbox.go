@@ -17,8 +17,9 @@ type inbox struct {
 	ctx     context.Context // of the scripts
 	agenda  *agenda.Agenda  // for Elapsed only
 	journal *record.Journal
-	wake    chan struct{} // capacity 1: a client did something
-	closing atomic.Bool   // the end: dials fail, nothing is recorded
+	timer   *time.Timer  // of the World's sleep, which ends early when a client does something
+	state   atomic.Int32 // isAwake, isAsleep or isWoken
+	closing atomic.Bool  // the end: dials fail, nothing is recorded
 
 	mu     sync.Mutex
 	mail   mail
@@ -72,17 +73,35 @@ type unsent struct {
 const awake time.Duration = -1
 
 func newInbox(w World, ctx context.Context, a *agenda.Agenda, j *record.Journal) *inbox {
-	return &inbox{world: w, ctx: ctx, agenda: a, journal: j, wake: make(chan struct{}, 1),
+	return &inbox{world: w, ctx: ctx, agenda: a, journal: j, timer: time.NewTimer(0),
 		wakeBy: awake}
 }
 
-// wakeUp wakes the World.
+// The states of a World. Asleep it waits for its timer only: a select of two channels takes longer.
+const (
+	isAwake int32 = iota
+	isAsleep
+	isWoken // it is awake, and will not fall asleep
+)
+
+// sleep lets the World sleep for a time, or until wakeUp.
+func (b *inbox) sleep(d time.Duration) {
+	b.timer.Reset(d)
+	if b.state.CompareAndSwap(isAwake, isAsleep) {
+		<-b.timer.C
+	}
+	b.state.Store(isAwake)
+}
+
+// wakeUp wakes the World, or keeps it from its next sleep.
 func (b *inbox) wakeUp() {
-	select {
-	case b.wake <- struct{}{}:
-	default:
+	if b.state.Swap(isWoken) == isAsleep {
+		b.timer.Reset(0)
 	}
 }
+
+// seen ends the effect of earlier calls of wakeUp: the World sees to the mail.
+func (b *inbox) seen() { b.state.Store(isAwake) }
 
 // add adds to the mail.
 func (b *inbox) add(to func(*mail)) {

@@ -171,6 +171,9 @@ func (l *link) mayArrive(lane *carry.Lane, again func()) bool {
 
 // handOver and fail are the only ways in which a connection wakes its client.
 func (l *link) handOver(bytes []byte) {
+	if l.renews(bytes) {
+		return
+	}
 	l.process.woken()
 	l.noteReply(bytes)
 	l.end.HandOver(bytes, l.net.agenda.ClockLag())
@@ -180,6 +183,13 @@ func (l *link) fail(err error) {
 	l.process.woken()
 	l.noteLost()
 	l.end.Fail(err)
+}
+
+// renews moves the client's read deadline in place of the reply to a ping. The client of Connect
+// makes nothing else of such a reply, so it need not wake. It is false for all other messages.
+func (l *link) renews(bytes []byte) bool {
+	return l.connect > 0 && isPingReply(bytes) && !l.end.Secure() &&
+		l.end.Renew(len(bytes), l.net.agenda.ClockLag())
 }
 
 // keepReply keeps the caller of a request from the reply.

@@ -27,7 +27,6 @@ type loop struct {
 	dials     *dials
 
 	noDeferral bool // no ping is put off
-	timer      *time.Timer
 }
 
 // run applies events until done, the time limit or the step limit.
@@ -76,10 +75,7 @@ func (s *loop) quiesce() {
 		if !s.agenda.Crowded {
 			synctest.Wait()
 		}
-		select {
-		case <-s.inbox.wake:
-		default:
-		}
+		s.inbox.seen()
 		s.catchUp()
 		if s.collect() && s.agenda.Crowded {
 			s.agenda.Woke()
@@ -143,9 +139,5 @@ func (s *loop) sleep(until time.Duration) {
 		s.inbox.setWakeBy(until)
 		defer s.inbox.setWakeBy(awake)
 	}
-	s.timer.Reset(until - now)
-	select {
-	case <-s.timer.C:
-	case <-s.inbox.wake:
-	}
+	s.inbox.sleep(until - now)
 }

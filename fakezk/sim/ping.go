@@ -27,6 +27,12 @@ import (
 // pingFrame is the frame of a ping.
 var pingFrame = []byte{0, 0, 0, 8, 0xff, 0xff, 0xff, 0xfe, 0, 0, 0, 11}
 
+// isPingReply reports whether a frame is the reply to a ping.
+func isPingReply(frame []byte) bool {
+	const length = 4 + 16 // of a reply without a body
+	return len(frame) == length && bytes.Equal(frame[4:8], pingFrame[4:8])
+}
+
 // deferredPing is a ping that the World has not handled.
 type deferredPing struct {
 	link *link

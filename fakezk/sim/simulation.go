@@ -90,7 +90,7 @@ func (s *simulation) assemble(ctx context.Context) {
 		order: s.order, turns: s.turns, network: s.network, server: s.server,
 		processes:  s.processes,
 		dials:      s.dials,
-		noDeferral: w.noDeferral || d.Alike, timer: time.NewTimer(0)}
+		noDeferral: w.noDeferral || d.Alike}
 }
 
 func (s *simulation) newEngine(d draws.Draws) *engine.Engine {
@@ -117,7 +117,7 @@ func (s *simulation) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	s.assemble(ctx)
-	defer s.loop.timer.Stop()
+	defer s.inbox.timer.Stop()
 	s.setUp()
 	s.loop.run(s.world.Limit, func() bool { return s.processes.over() && s.turns.idle() })
 	if s.turns.dropped {

@@ -37,6 +37,7 @@ var (
 
 // source holds the generators of one bubble.
 type source struct {
+	id   int64 // of the bubble
 	seed uint64
 
 	mu         sync.Mutex
@@ -51,7 +52,7 @@ type source struct {
 func seedRandom(seed uint64) (release func()) {
 	id := bubbleID()
 	s := &source{
-		seed: seed, gen: generator(seed, "zksim crypto/rand stream"),
+		id: id, seed: seed, gen: generator(seed, "zksim crypto/rand stream"),
 		goroutines: map[int64]*goroutine{}, byLabels: map[unsafe.Pointer]*goroutine{},
 	}
 	sourcesMu.Lock()
@@ -113,20 +114,36 @@ func (r *bubbleReader) Read(p []byte) (int, error) {
 
 // ownSource returns the source of the calling goroutine's bubble, nil outside of one.
 func ownSource() *source {
+	if s := labelled(); s != nil {
+		return s
+	}
+	id := bubbleID() // the code under test has labels of its own
+	sourcesMu.Lock()
+	defer sourcesMu.Unlock()
+	return sources[id]
+}
+
+// labelled is the source that the labels of the calling goroutine tell, nil if they tell none.
+func labelled() *source {
 	l := labels()
 	sourcesMu.Lock()
 	defer sourcesMu.Unlock()
-	if s := byLabels[l]; s != nil {
-		return s
-	}
-	return sources[bubbleID()] // the code under test has labels of its own
+	return byLabels[l]
 }
 
 // bubbleID returns the number of the calling goroutine's bubble, 0 outside of one. It is
 // only available in the header of a stack trace:
 //
 //	goroutine 7 [running, synctest bubble 3]:
+//
+// A trace of the whole stack would take long, so a new goroutine of the bubble asks for its own.
 func bubbleID() int64 {
+	id := make(chan int64)
+	go func() { id <- ownBubbleID() }()
+	return <-id
+}
+
+func ownBubbleID() int64 {
 	var buf [128]byte
 	header := buf[:runtime.Stack(buf[:], false)]
 	if i := bytes.IndexByte(header, '\n'); i >= 0 {
@@ -152,8 +169,11 @@ func leadingNumber(text []byte) int64 {
 // Name returns the name of the calling goroutine's bubble in stack traces, for instance
 // "synctest bubble 3]". It is empty outside of a bubble.
 func Name() string {
-	if id := bubbleID(); id != 0 {
-		return "synctest bubble " + strconv.FormatInt(id, 10) + "]"
+	id := int64(0)
+	if s := labelled(); s != nil {
+		id = s.id
+	} else if id = bubbleID(); id == 0 {
+		return ""
 	}
-	return ""
+	return "synctest bubble " + strconv.FormatInt(id, 10) + "]"
 }

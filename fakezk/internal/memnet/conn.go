@@ -31,6 +31,7 @@ type Conn struct {
 	inErr         error         // the error of a Read once in is empty
 	closed        bool
 	readDeadline  time.Time
+	patience      time.Duration // how far ahead of its setting the read deadline was
 	writeDeadline time.Time
 	timerBusy     bool
 	waiting       int // readers blocked in await
@@ -65,6 +66,21 @@ func (c *Conn) HandOver(p []byte, late time.Duration) {
 	}
 	c.mu.Unlock()
 	c.wake()
+}
+
+// Renew stands for bytes that a blocked reader would only take as a sign of life: it would set its
+// read deadline anew, as far ahead as before, and block again. The deadline moves and the reader
+// sleeps on. If no reader is blocked with a deadline, Renew does nothing, and ok is false.
+func (c *Conn) Renew(length int, late time.Duration) (ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting != 1 || !c.timerBusy || c.closed || c.inErr != nil || len(c.in) > 0 {
+		return false
+	}
+	c.read += length
+	c.readDeadline = time.Now().Add(c.patience - late)
+	c.timer.Reset(c.patience - late)
+	return true
 }
 
 // Fail ends the connection from the far side: a reader gets err after the bytes already
@@ -234,6 +250,7 @@ func (c *Conn) SetDeadline(t time.Time) error {
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
 	if !t.IsZero() {
+		c.patience = time.Until(t)
 		t = t.Add(-c.late)
 	}
 	c.readDeadline = t

@@ -196,6 +196,31 @@ func TestDeadlineMovedWhileReading(t *testing.T) {
 	}
 }
 
+// TestRenewMovesTheDeadlineOfABlockedReader by as much as the reader had set it ahead, counted from
+// when the bytes should have come.
+func TestRenewMovesTheDeadlineOfABlockedReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := newPair()
+		check.Equal(t, c.Renew(20, 0), false, "without a reader")
+		must(t, c.SetReadDeadline(time.Now().Add(4*time.Second)))
+		began, result := time.Now(), readAsync(c)
+		time.Sleep(3 * time.Second)
+		check.Equal(t, c.Renew(20, 0), true, "with a reader")
+		time.Sleep(3 * time.Second)
+		check.Equal(t, c.Renew(20, time.Second), true, "with bytes that come late")
+		check.Equal(t, c.ReadDeadline().Sub(began), 9*time.Second, "the deadline")
+		check.Equal(t, <-result, os.ErrDeadlineExceeded)
+		check.Equal(t, time.Since(began), 9*time.Second, "time of the read")
+		check.Equal(t, c.BytesRead(), 40, "bytes read")
+		must(t, c.SetReadDeadline(time.Time{}))
+		result = readAsync(c)
+		synctest.Wait()
+		check.Equal(t, c.Renew(20, 0), false, "without a deadline")
+		c.Deliver([]byte("x"))
+		check.Equal(t, <-result, nil)
+	})
+}
+
 func TestWriteDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newPair()

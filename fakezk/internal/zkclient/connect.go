@@ -37,16 +37,16 @@ func Connect(timeout time.Duration, options ...func(*zk.Conn)) (*zk.Conn, <-chan
 func likePattern() *zk.Conn {
 	from, conn := reflect.ValueOf(pattern).Elem(), new(zk.Conn)
 	to := reflect.ValueOf(conn).Elem()
+	buffer := indexOf(from.Type(), "buf")
 	for i := range from.NumField() {
-		name := from.Type().Field(i).Name
-		switch f := field(from, name); {
-		case f.IsZero() || name == "buf":
+		switch f := fieldAt(from, i); {
+		case f.IsZero() || i == buffer:
 		case f.Kind() == reflect.Chan:
-			field(to, name).Set(reflect.MakeChan(f.Type(), f.Cap()))
+			fieldAt(to, i).Set(reflect.MakeChan(f.Type(), f.Cap()))
 		case f.Kind() == reflect.Map:
-			field(to, name).Set(reflect.MakeMap(f.Type()))
+			fieldAt(to, i).Set(reflect.MakeMap(f.Type()))
 		default:
-			field(to, name).Set(f)
+			fieldAt(to, i).Set(f)
 		}
 	}
 	return conn

@@ -60,11 +60,33 @@ func mutex(of reflect.Value, name string) *sync.Mutex {
 
 // field is a field of a struct of the client, although it is not exported.
 func field(of reflect.Value, name string) reflect.Value {
-	f := of.FieldByName(name)
-	if !f.IsValid() {
-		panic(fmt.Sprintf("fakezk: the go-zookeeper client's %s has no field %s: zksim needs "+
-			"v1.0.4",
-			of.Type(), name))
-	}
+	return fieldAt(of, indexOf(of.Type(), name))
+}
+
+// fieldAt is the field with an index.
+func fieldAt(of reflect.Value, index int) reflect.Value {
+	f := of.Field(index)
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
+
+// indexOf finds a field. It remembers the indices: to look for a name takes longer than to use one.
+func indexOf(of reflect.Type, name string) int {
+	known := fieldName{of, name}
+	if i, ok := indices.Load(known); ok {
+		return i.(int)
+	}
+	f, ok := of.FieldByName(name)
+	if !ok {
+		panic(fmt.Sprintf("fakezk: the go-zookeeper client's %s has no field %s: zksim needs "+
+			"v1.0.4", of, name))
+	}
+	indices.Store(known, f.Index[0])
+	return f.Index[0]
+}
+
+type fieldName struct {
+	of   reflect.Type
+	name string
+}
+
+var indices sync.Map // of the fields that were looked for, by fieldName

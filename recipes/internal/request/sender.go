@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"strconv"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -71,9 +72,8 @@ const rowsApart = time.Millisecond
 // extraDelay returns the extra delay of a row. It uses no random number and no counter, so that it
 // does not depend on the order of goroutines.
 func extraDelay(kind string, begun time.Time) time.Duration {
-	sum := crc32.NewIEEE()
-	fmt.Fprint(sum, kind, begun.UnixNano())
-	return time.Duration(sum.Sum32()) % rowsApart
+	text := strconv.AppendInt([]byte(kind), begun.UnixNano(), 10)
+	return time.Duration(crc32.ChecksumIEEE(text)) % rowsApart
 }
 
 // Again waits before the repetition of a request that failed with why. If the retry policy gives
