@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/bubble"
@@ -35,17 +34,25 @@ const MaxGoroutines = 9
 // returns when all have ended. The first of them is the calling goroutine; number 1 only calls
 // script. Call it from the client's script only, once at a time.
 func (c *Client) Goroutines(number int, script func(g *Goroutine)) {
-	var others sync.WaitGroup
-	for n := 1; n < min(number, MaxGoroutines); n++ {
+	// This is a channel: the race detector does not see that what comes before the Wait of a
+	// sync.WaitGroup comes before a synctest.Wait.
+	ended := make(chan struct{})
+	number = min(number, MaxGoroutines)
+	for n := 1; n < number; n++ {
 		g := c.Goroutine(n)
-		others.Go(func() {
+		go func() {
+			defer func() { ended <- struct{}{} }()
 			g.play(func() {
 				defer bubble.Register(g.Name(), g.Client)()
 				script(g)
 			})
-		})
+		}()
 	}
-	defer others.Wait()
+	defer func() {
+		for n := 1; n < number; n++ {
+			<-ended
+		}
+	}()
 	if number > 1 {
 		defer bubble.Register(c.name, c)()
 	}
