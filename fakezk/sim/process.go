@@ -23,8 +23,9 @@ type process struct {
 	releaseNet func() // ends dialDirect; set by run, before the script
 
 	// Of turns.
-	things    int           // dials and sleeps so far
-	reckoning time.Duration // see turns
+	things     int             // dials and sleeps so far
+	reckoning  time.Duration   // see turns
+	ephemerals map[string]bool // that its sessions have ever had; see noteEphemerals
 
 	// Of dials.
 	dials       int         // connections begun
@@ -45,7 +46,7 @@ func newProcess(b *inbox, g *guard.Guard, actor Actor, name string, index int) *
 		actor: actor, name: name, index: index, peer: carry.Client{ID: int64(index) + 1,
 			Name: name},
 		counted: counted, agenda: b.agenda, failedDials: map[int]int{}, sessions: map[int64]bool{},
-		releaseNet: func() {},
+		ephemerals: map[string]bool{}, releaseNet: func() {},
 	}
 	p.client = &Client{inbox: b, process: p, name: name, index: index, lines: counted}
 	return p

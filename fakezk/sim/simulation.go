@@ -17,6 +17,7 @@ import (
 	"github.com/zksim/zksim/fakezk/sim/internal/draws"
 	"github.com/zksim/zksim/fakezk/sim/internal/guard"
 	"github.com/zksim/zksim/fakezk/sim/internal/record"
+	"github.com/zksim/zksim/fakezk/trace"
 )
 
 // simulation is one run of a World: its parts, and its phases from the first script to the end of
@@ -72,7 +73,7 @@ func (s *simulation) assemble(ctx context.Context) {
 		links: map[engine.ConnID]*link{}}
 	s.order = &order{network: s.network, ranks: map[stream]uint64{}}
 	s.turns = &turns{network: s.network, agenda: s.agenda, engine: s.engine, chooser: w.Chooser,
-		atOnce: w.atOnce}
+		atOnce: w.atOnce, seen: map[any]trace.Thing{}}
 	s.network.turn = s.turns.sent
 	s.replicas = &replicas{number: servers, engine: s.engine, agenda: s.agenda, draws: d,
 		record: s.record, faults: s.faults, perform: perform, react: react,

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
@@ -123,16 +125,61 @@ func (t *turns) describeRequest(d *trace.Thing, h head) {
 	d.Numbered, d.Opaque = does.numbered, does.opaque
 }
 
-// describeExpiry adds what the end of a client's sessions does: their ephemerals go.
-func (t *turns) describeExpiry(d *trace.Thing, p *process) {
-	var does touches
-	for _, session := range slices.Sorted(maps.Keys(p.sessions)) {
-		for _, path := range t.engine.Store().Ephemerals(session) {
-			does.change(path, parentOf(path))
+// describeFaults adds what faults do that act on a message. All but a few do nothing at the server
+// but to its client's connections.
+func (t *turns) describeFaults(d *trace.Thing, p *process, faults []*carry.Armed) {
+	for _, f := range faults {
+		if !f.Applies() && len(faults) == 1 {
+			d.Reads, d.Writes, d.Updates, d.Notifies = nil, nil, nil, nil
+			d.Numbered, d.Opaque = nil, false
+		}
+		if endsSession(f) {
+			t.describeExpiry(d, p)
+		}
+		d.Alone = d.Alone || f.Client == "" || f.Kind == fault.Restart
+		t.describeEnd(d, p)
+	}
+}
+
+// describeEnd adds what the end of a client's connections does: the server forgets their watches.
+func (t *turns) describeEnd(d *trace.Thing, p *process) {
+	d.Own = true
+	for _, watch := range t.engine.Watches() {
+		if l := t.network.links[watch.Conn]; l != nil && l.process == p {
+			d.Writes = append(d.Writes, watch.Path+watched)
+			d.Alone = d.Alone || watch.Mode != engine.OneShot // it is one of more paths
 		}
 	}
+}
+
+// describeExpiry adds what the end of a client's sessions does: their ephemerals go. Those that
+// have gone before would have gone now.
+func (t *turns) describeExpiry(d *trace.Thing, p *process) {
+	var does touches
+	for _, path := range slices.Sorted(maps.Keys(p.ephemerals)) {
+		does.change(path, parentOf(path))
+	}
 	t.addWatchers(d, &does)
-	d.Reads, d.Writes, d.Updates = does.reads, does.writes, does.updates
+	d.Reads, d.Writes = append(d.Reads, does.reads...), append(d.Writes, does.writes...)
+	d.Updates = append(d.Updates, does.updates...)
+}
+
+// noteEphemerals notes which nodes go with the sessions of clients, if a fault may end one.
+func (t *turns) noteEphemerals() {
+	if !slices.ContainsFunc(t.network.faults.Armed(), endsSession) {
+		return
+	}
+	for _, l := range t.network.links {
+		for session := range l.process.sessions {
+			for _, path := range t.engine.Store().Ephemerals(session) {
+				l.process.ephemerals[path] = true
+			}
+		}
+	}
+}
+
+func endsSession(f *carry.Armed) bool {
+	return f.Kind == fault.Expire || f.Kind == fault.LateReap
 }
 
 // addWatchers adds the watches that a request may fire: it takes them away from other requests.

@@ -34,7 +34,7 @@ const instant = time.Microsecond
 // What only one client notices is no matter of choice if it is all that can reach that client: the
 // client is blocked, as synctest.Wait has told, so it has nothing else to do, and whatever others
 // do comes behind it. Mostly a reply comes at once for this reason. It waits for its turn if the
-// client also sleeps, dials, or has another connection.
+// client also sleeps, dials, or has another connection, or if a fault may still take it away.
 type turns struct {
 	network *network
 	agenda  *agenda.Agenda
@@ -52,6 +52,8 @@ type turns struct {
 	chosen    int           // turns with a choice so far
 	taken     int           // things so far
 	dropped   bool          // the chooser has ended the run
+
+	seen map[any]trace.Thing // in turns, and have not come
 }
 
 // thing is something that waits for its turn.
@@ -134,14 +136,15 @@ func (t *turns) plan(until time.Duration) bool {
 	return true
 }
 
-// idle reports whether nothing is under way. A run is at its end only then: otherwise the end would
-// come at another point if things that commute came in another order.
+// idle reports whether nothing is under way, and nothing else happens at this instant. A run is at
+// its end only then: otherwise the end would come at another point if things that commute came in
+// another order.
 func (t *turns) idle() bool {
 	if !t.on() {
 		return true
 	}
 	open, _ := t.open()
-	return len(open) == 0 && !t.planned
+	return len(open) == 0 && !t.planned && t.agenda.Next() > t.agenda.Now()+instant
 }
 
 // over reports whether the chooser has ended the run, which is still to be torn down.
@@ -179,19 +182,28 @@ func (t *turns) applied() {
 // held is until when a message is held, 0 if none is.
 func (t *turns) next() (next *thing, held time.Duration) {
 	open, held := t.open()
+	lost := t.lost(open)
 	if len(open) == 0 {
+		if len(lost) > 0 {
+			t.choose(trace.Turn{Lost: lost})
+		}
 		return nil, held
 	}
 	if t.network.faults.Healed() {
+		if len(lost) > 0 {
+			t.choose(trace.Turn{Lost: lost})
+		}
 		return open[0], held
 	}
+	t.noteEphemerals()
 	now := t.agenda.Now()
-	turn := trace.Turn{Apart: t.apart || now-t.at > instant}
+	turn := trace.Turn{Lost: lost, Apart: t.apart || now-t.at > instant}
 	if i := slices.IndexFunc(open, t.comesAtOnce); i >= 0 {
 		open, turn.AtOnce = open[i:i+1], true
 	}
 	for _, w := range open {
-		turn.Things = append(turn.Things, t.describe(w))
+		thing := t.describe(w)
+		turn.Things, t.seen[w.key()] = append(turn.Things, thing), thing
 	}
 	t.apart, t.at = false, now
 	n := t.choose(turn)
@@ -199,7 +211,35 @@ func (t *turns) next() (next *thing, held time.Duration) {
 		t.dropped = true
 		return nil, held
 	}
+	delete(t.seen, open[n].key())
 	return open[n], held
+}
+
+// lost are the things of earlier turns that have not come and are not open any more.
+func (t *turns) lost(open []*thing) (list []trace.Thing) {
+	left := make(map[any]bool, len(open))
+	for _, w := range open {
+		left[w.key()] = true
+	}
+	for key, thing := range t.seen {
+		if !left[key] {
+			list = append(list, thing)
+			delete(t.seen, key)
+		}
+	}
+	slices.SortFunc(list, func(a, b trace.Thing) int {
+		return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Conn, b.Conn), cmp.Compare(a.Number, b.Number))
+	})
+	return list
+}
+
+// key tells a thing from all others.
+func (w *thing) key() any {
+	if w.head.link != nil {
+		return w.head.message
+	}
+	return w
 }
 
 // choose asks the chooser, or the schedule.
@@ -208,7 +248,7 @@ func (t *turns) choose(turn trace.Turn) int {
 		return min(t.chooser(turn), len(turn.Things)-1)
 	}
 	numbers := t.network.schedule.Numbers
-	if len(turn.Things) == 1 || t.chosen >= len(numbers) {
+	if len(turn.Things) <= 1 || t.chosen >= len(numbers) {
 		return 0
 	}
 	t.chosen++
@@ -241,14 +281,33 @@ func (t *turns) open() (list []*thing, held time.Duration) {
 // comesAtOnce reports whether a thing is no matter of choice: only its client notices it, and it is
 // all that can reach the client.
 func (t *turns) comesAtOnce(w *thing) bool {
-	if w.head.link != nil && (w.head.up || w.head.link.conn.Selected(&w.head.link.conn.Down)) ||
+	if l := w.head.link; l != nil && (w.head.up || len(l.conn.Acting(&l.conn.Down)) > 0) ||
 		w.Kind == trace.Strikes {
 		return false
 	}
+	rule := t.isOnlyOne(w) && !t.mayLose(w)
 	if t.atOnce != nil {
-		return t.atOnce(t.isOnlyOne(w))
+		return t.atOnce(rule)
 	}
-	return t.isOnlyOne(w)
+	return rule
+}
+
+// mayLose reports whether a fault that may still act on a request would take a thing away or hold
+// it: what is under way to the client, or, when the server goes down, the end of anybody's dial.
+// Other faults end the connection behind what is under way.
+func (t *turns) mayLose(w *thing) bool {
+	return slices.ContainsFunc(t.network.faults.Armed(), func(f *carry.Armed) bool {
+		switch {
+		case f.Fired:
+			return false
+		case f.Kind == fault.Restart || f.Client == "":
+			return true
+		case f.Client != w.process.name:
+			return false
+		}
+		return f.Kind.EndsProcess() || f.Kind == fault.Blackhole || f.Kind == fault.Stall ||
+			f.Kind == fault.Pause
+	})
 }
 
 // isOnlyOne reports whether nothing but a thing can reach its client.
@@ -281,7 +340,10 @@ func (t *turns) describe(w *thing) trace.Thing {
 			lane = &l.conn.Up
 		}
 		d.After = w.head.label().after
-		d.Alone = w.head.message.End != nil && w.head.up || l.conn.Selected(lane)
+		t.describeFaults(&d, w.process, l.conn.Acting(lane))
+		if w.head.up && w.head.message.End != nil {
+			t.describeEnd(&d, w.process)
+		}
 	}
 	return d
 }

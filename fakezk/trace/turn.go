@@ -4,8 +4,12 @@ import "slices"
 
 // A Turn is a point of a run, under a sim.Schedule of Turns, at which something has to come next.
 type Turn struct {
-	// Things are what can come next, in the order in which they came up. There is one at least.
+	// Things are what can come next, in the order in which they came up. If there are none, the
+	// turn only tells what is lost.
 	Things []Thing
+	// Lost are things of earlier turns that could have come before the last one, and cannot come
+	// now: what has come since has taken them away, or holds them.
+	Lost []Thing
 	// Apart says that since the last turn time has passed, or something has happened that was no
 	// thing of a turn, such as the end of a session. What was open before it stays open, but its
 	// order with that was none to choose.
@@ -31,8 +35,11 @@ type Thing struct {
 	// After is the thing that has brought it about: its number among all that have come, from 1; 0
 	// if there is none.
 	After int
-	// Alone says that the order with every other thing makes a difference: it is a fault, a fault
-	// acts on it, or it is the end of a connection.
+	// Own says that the order with every other thing of its client makes a difference, and that
+	// it acts at the server: a fault acts on it, or it is the end of a connection. It changes
+	// watches, which are Writes, too.
+	Own bool
+	// Alone says that the order with every other thing makes a difference.
 	Alone bool
 }
 
@@ -49,8 +56,7 @@ const (
 )
 
 // Commutes reports whether the order of two things that can both come next makes no difference to
-// any client, but for times, zxids, ids of sessions, and
-// random names.
+// any client, but for times, zxids, ids of sessions, and random names.
 //
 // What only a client notices commutes with what only another one notices, and with all requests:
 // the messages of a connection keep their order, so a request is answered behind what is under way.
@@ -59,7 +65,7 @@ const (
 // notification of another's change in the order in which the server has sent them.
 func (t Thing) Commutes(u Thing) bool {
 	switch {
-	case t.Alone || u.Alone:
+	case t.Alone || u.Alone, t.Client == u.Client && (t.Own || u.Own):
 		return false
 	case !t.atServer() && !u.atServer():
 		return t.Client != u.Client
@@ -73,8 +79,8 @@ func (t Thing) Commutes(u Thing) bool {
 }
 
 // atServer reports whether a thing happens at the server: a request arrives, or a fault ends a
-// session.
-func (t Thing) atServer() bool { return t.Kind == AtServer || t.Kind == Strikes }
+// session or a connection.
+func (t Thing) atServer() bool { return t.Kind == AtServer || t.Kind == Strikes || t.Own }
 
 // disturbs reports whether a request changes what another one reads or changes.
 func (t Thing) disturbs(u Thing) bool {

@@ -18,6 +18,7 @@ import (
 // what is tried after it at the same choice, until something comes with which it does not commute.
 type walk struct {
 	commute func(a, b trace.Thing) bool
+	noLoss  bool // for tests: what is lost was never there
 
 	choices []*choice // of the last run
 	events  []event   // of the last run
@@ -82,6 +83,10 @@ func (w *walk) choose(t trace.Turn) int {
 		w.long = true
 		return 0
 	}
+	w.noteLost(t.Lost)
+	if len(t.Things) == 0 {
+		return 0
+	}
 	picked := 0
 	var made *choice
 	if !t.AtOnce {
@@ -103,6 +108,28 @@ func (w *walk) choose(t trace.Turn) int {
 	}
 	w.came++
 	return picked
+}
+
+// noteLost sees to it that what the last event has taken away is tried before it. It is a race like
+// others, but of a thing that has not come.
+func (w *walk) noteLost(lost []trace.Thing) {
+	n := w.came - 1
+	if w.noLoss {
+		return
+	}
+	for n > 0 && w.events[n].choice == nil && w.events[n].thing.After > 0 {
+		n = w.events[n].thing.After - 1 // it has come at once
+	}
+	if n < 0 || w.events[n].choice == nil {
+		return
+	}
+	c := w.events[n].choice
+	for _, thing := range lost {
+		at := slices.IndexFunc(c.things, thing.Same)
+		if at >= 0 && !slices.Contains(c.try, at) {
+			c.try = append(c.try, at)
+		}
+	}
 }
 
 func sameThings(a, b []trace.Thing) bool { return slices.EqualFunc(a, b, trace.Thing.Same) }

@@ -2,7 +2,6 @@ package carry
 
 import (
 	"io"
-	"slices"
 	"syscall"
 	"time"
 
@@ -166,19 +165,22 @@ func (c *Conn) DeliverDown(now time.Duration) []Action {
 	return c.net.deliver(c, &c.Down, m, now)
 }
 
-// Selected reports whether a fault acts on the first message of a lane when it is delivered.
-func (c *Conn) Selected(lane *Lane) bool {
+// Acting are the faults that act on the first message of a lane when it is delivered.
+func (c *Conn) Acting(lane *Lane) (faults []*Armed) {
 	m, _, ok := lane.First()
 	switch {
 	case !ok || c.net.healed || m.End != nil || m.hello || m.Dials:
-		return false
+		return nil
 	case lane == &c.Down || m.judged:
-		return len(m.faults) > 0
+		return m.faults
 	}
 	point, ok := c.requestCoordinate(m.Bytes)
-	return ok && slices.ContainsFunc(c.net.waiting, func(f *Armed) bool {
-		return f.Selects(point) && f.Seen+1 == f.Request
-	})
+	for _, f := range c.net.waiting {
+		if ok && f.Selects(point) && f.Seen+1 == f.Request {
+			faults = append(faults, f)
+		}
+	}
+	return faults
 }
 
 // judge counts a request and finds the faults that act on it.

@@ -66,6 +66,12 @@ func ruleOf(kind fault.Kind) (r rule, ok bool) {
 	return r, true
 }
 
+// Applies reports whether the server handles a request when the fault acts on it.
+func (f *Armed) Applies() bool {
+	r, _ := ruleOf(f.Kind)
+	return r.reply != nil || f.Kind == fault.Pause || f.Kind == fault.Error
+}
+
 // damage is the effect of a fault on the server's output for a request, on its connection: the part
 // of the reply that passes, and whether the rest comes later. If it does not, the connection is
 // reset. Events pass whole, or are lost with the reply.
