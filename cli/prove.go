@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/cli/internal/command"
@@ -14,12 +15,13 @@ import (
 type proveCommand struct {
 	Workload string `arg:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them. Or an exhibit of the gallery, by its slug."`
 	//lint:ignore SA5008 kong reads every set
-	target `embed:"" set:"clients=2" set:"rounds=1"`
-	Faults int           `help:"Greatest number of faults of a run." default:"1"`
-	For    time.Duration `help:"Time after which it ends without a proof; 0 is no bound." default:"1m" placeholder:"DURATION"`
-	Runs   int           `help:"Number of runs after which it ends without a proof; 0 is no bound." default:"0" placeholder:"N"`
-	Resume string        `help:"File with what is left to try: read if it is there, and written when the proof ends early. The same command then goes on." placeholder:"FILE"`
-	output `embed:""`
+	target  `embed:"" set:"clients=2" set:"rounds=1"`
+	Faults  int             `help:"Greatest number of faults of a run." default:"1"`
+	Lasting []time.Duration `help:"Lengths of faults of the kinds that last, such as stall and restart, which are tried only with these." placeholder:"DURATION,..."`
+	For     time.Duration   `help:"Time after which it ends without a proof; 0 is no bound." default:"1m" placeholder:"DURATION"`
+	Runs    int             `help:"Number of runs after which it ends without a proof; 0 is no bound." default:"0" placeholder:"N"`
+	Resume  string          `help:"File with what is left to try: read if it is there, and written when the proof ends early. The same command then goes on." placeholder:"FILE"`
+	output  `embed:""`
 }
 
 // Run plays every run of a small script, and says what they have shown.
@@ -31,8 +33,8 @@ func (c *proveCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	bounds := hunt.Bounds{Faults: c.Faults, Runs: c.Runs, For: c.For, Part: c.Shard,
-		Resume: c.Resume, Work: report.WorkOf(fmt.Sprintf("%s %s; %s; --shard=%v", s.Workload.Name,
+	bounds := hunt.Bounds{Faults: c.Faults, Lasting: c.Lasting, Runs: c.Runs, For: c.For,
+		Part: c.Shard, Resume: c.Resume, Work: report.WorkOf(fmt.Sprintf("%s %s; %s; --shard=%v", s.Workload.Name,
 			s.Workload.Impl, c.settings(), c.Shard)),
 		Progress: func(p *hunt.Proof) {
 			a.Progress.Show("%s: %d of an estimated %.0f runs, %d classes", s.Workload.Impl, p.Runs,
@@ -52,7 +54,7 @@ func (c *proveCommand) Run(a *app) error {
 
 // settings are the flags that decide what the runs are, with their values.
 func (c *proveCommand) settings() string {
-	return fmt.Sprintf("%s; --faults=%d", c.target.settings(), c.Faults)
+	return fmt.Sprintf("%s; --faults=%d; --lasting=%v", c.target.settings(), c.Faults, c.Lasting)
 }
 
 // report prints a proof, which an error or an interrupt may have ended early.
@@ -99,6 +101,8 @@ func (c *proveCommand) check() error {
 			c.Servers)
 	case c.Faults < 0 || c.Faults > hunt.MostFaults:
 		return fmt.Errorf("--faults: %d; expected 0 to %d", c.Faults, hunt.MostFaults)
+	case slices.ContainsFunc(c.Lasting, func(d time.Duration) bool { return d <= 0 }):
+		return fmt.Errorf("--lasting: %v; expected more than 0s", c.Lasting)
 	case c.For < 0:
 		return fmt.Errorf("--for: %v; expected 0s or more", c.For)
 	case c.Runs < 0:

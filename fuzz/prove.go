@@ -15,8 +15,10 @@ import (
 type Bounds struct {
 	// Clients and Rounds are those of the script; 0 means 2 clients and 1 round.
 	Clients, Rounds int
-	// Faults is the greatest number of faults of a run, of the kinds that take no time.
-	Faults int
+	// Faults is the greatest number of faults of a run, of the kinds that take no time. Those that
+	// last are tried with the lengths of Lasting.
+	Faults  int
+	Lasting []time.Duration
 	// Within is the real time that it may take; 0 means a minute.
 	Within time.Duration
 }
@@ -46,7 +48,8 @@ func Prove(t TB, w scenario.Workload, b Bounds) {
 	defer stop()
 	script := scenario.Script{Clients: cmp.Or(b.Clients, 2), Rounds: cmp.Or(b.Rounds, 1)}
 	p, err := hunt.Prove(ctx, scenario.Scenario{Workload: w, Script: script, Seed: *flagSeed},
-		hunt.Bounds{Faults: b.Faults, For: cmp.Or(b.Within, time.Minute), Part: flagShard})
+		hunt.Bounds{Faults: b.Faults, Lasting: b.Lasting, For: cmp.Or(b.Within, time.Minute),
+			Part: flagShard})
 	if err == nil && p.Holds() {
 		err = p.CheckJudged()
 	}

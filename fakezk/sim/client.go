@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"slices"
 	"sync"
@@ -200,6 +201,9 @@ func (c *Client) note(actor string, source int, format string, args ...any) trac
 		select {}
 	}
 	if m != trace.AfterEnd {
+		if c.inbox.world.Schedule.Kind == Turns && source != sourceLibrary {
+			c.inbox.saidNow(trace.Said{Client: c.name, Text: fmt.Sprintf(format, args...)})
+		}
 		c.inbox.wakeUp()
 	}
 	return m

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
 	"github.com/zksim/zksim/fakezk/sim/internal/record"
+	"github.com/zksim/zksim/fakezk/trace"
 )
 
 // An inbox is all of a World that the goroutines of clients may touch. It takes what they do, until
@@ -26,6 +27,7 @@ type inbox struct {
 	spare  []*link        // the next list for mail.written
 	wakeBy time.Duration  // when the World wakes at the latest, if pings may be put off
 	pings  []deferredPing // that were put off in this sleep
+	said   []trace.Said   // under a Schedule of Turns, since the last turn
 }
 
 // mail is what clients did in one step.
@@ -174,6 +176,21 @@ func (b *inbox) takeWrites(l *link) (bytes []byte, closing bool) {
 	bytes, closing = l.unsent.bytes, l.unsent.closing
 	l.unsent.bytes = nil
 	return bytes, closing
+}
+
+// saidNow notes a line that a script has written.
+func (b *inbox) saidNow(l trace.Said) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.said = append(b.said, l)
+}
+
+func (b *inbox) takeSaid() []trace.Said {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	said := b.said
+	b.said = nil
+	return said
 }
 
 // takePings takes the pings that were put off.

@@ -72,8 +72,8 @@ func (s *simulation) assemble(ctx context.Context) {
 		faults: s.faults, perform: perform, schedule: w.Schedule, maxFrame: w.Server.maxFrame(),
 		links: map[engine.ConnID]*link{}}
 	s.order = &order{network: s.network, ranks: map[stream]uint64{}}
-	s.turns = &turns{network: s.network, agenda: s.agenda, engine: s.engine, chooser: w.Chooser,
-		atOnce: w.atOnce, seen: map[any]trace.Thing{}}
+	s.turns = &turns{network: s.network, inbox: s.inbox, agenda: s.agenda, engine: s.engine,
+		chooser: w.Chooser, atOnce: w.atOnce, seen: map[any]trace.Thing{}}
 	s.network.turn = s.turns.sent
 	s.replicas = &replicas{number: servers, engine: s.engine, agenda: s.agenda, draws: d,
 		record: s.record, faults: s.faults, perform: perform, react: react,

@@ -37,6 +37,7 @@ const instant = time.Microsecond
 // client also sleeps, dials, or has another connection, or if a fault may still take it away.
 type turns struct {
 	network *network
+	inbox   *inbox
 	agenda  *agenda.Agenda
 	engine  *engine.Engine
 	chooser Chooser                // nil: the numbers of the schedule
@@ -52,6 +53,7 @@ type turns struct {
 	chosen    int           // turns with a choice so far
 	taken     int           // things so far
 	dropped   bool          // the chooser has ended the run
+	told      bool          // it knows what has become of the last turn
 
 	seen map[any]trace.Thing // in turns, and have not come
 }
@@ -182,22 +184,25 @@ func (t *turns) applied() {
 // held is until when a message is held, 0 if none is.
 func (t *turns) next() (next *thing, held time.Duration) {
 	open, held := t.open()
-	lost := t.lost(open)
-	if len(open) == 0 {
-		if len(lost) > 0 {
-			t.choose(trace.Turn{Lost: lost})
-		}
-		return nil, held
+	turn := trace.Turn{Lost: t.lost(open), Said: t.inbox.takeSaid()}
+	healed := t.network.faults.Healed()
+	switch {
+	case len(open) > 0 && !healed:
+		return t.nextOf(open, turn), held
+	case len(turn.Lost)+len(turn.Said) > 0 && !t.dropped && !t.told:
+		t.choose(turn)
 	}
-	if t.network.faults.Healed() {
-		if len(lost) > 0 {
-			t.choose(trace.Turn{Lost: lost})
-		}
-		return open[0], held
+	if t.told = healed; healed && len(open) > 0 {
+		next = open[0]
 	}
+	return next, held
+}
+
+// nextOf chooses one of the things that can come, nil if the chooser ends the run.
+func (t *turns) nextOf(open []*thing, turn trace.Turn) *thing {
 	t.noteEphemerals()
 	now := t.agenda.Now()
-	turn := trace.Turn{Lost: lost, Apart: t.apart || now-t.at > instant}
+	turn.Apart = t.apart || now-t.at > instant
 	if i := slices.IndexFunc(open, t.comesAtOnce); i >= 0 {
 		open, turn.AtOnce = open[i:i+1], true
 	}
@@ -209,10 +214,10 @@ func (t *turns) next() (next *thing, held time.Duration) {
 	n := t.choose(turn)
 	if n < 0 {
 		t.dropped = true
-		return nil, held
+		return nil
 	}
 	delete(t.seen, open[n].key())
-	return open[n], held
+	return open[n]
 }
 
 // lost are the things of earlier turns that have not come and are not open any more.

@@ -5,11 +5,13 @@ import "slices"
 // A Turn is a point of a run, under a sim.Schedule of Turns, at which something has to come next.
 type Turn struct {
 	// Things are what can come next, in the order in which they came up. If there are none, the
-	// turn only tells what is lost.
+	// turn only tells what has become of the last one.
 	Things []Thing
 	// Lost are things of earlier turns that could have come before the last one, and cannot come
 	// now: what has come since has taken them away, or holds them.
 	Lost []Thing
+	// Said are the lines that scripts have written since the last turn, in any order.
+	Said []Said
 	// Apart says that since the last turn time has passed, or something has happened that was no
 	// thing of a turn, such as the end of a session. What was open before it stays open, but its
 	// order with that was none to choose.
@@ -17,6 +19,9 @@ type Turn struct {
 	// AtOnce says that the only thing comes at once, and is no matter of choice.
 	AtOnce bool
 }
+
+// Said is a line that the script of a client has written.
+type Said struct{ Client, Text string }
 
 // A Thing is something that can happen next: a request reaches the server, a message reaches a
 // client, a dial ends, a script wakes from a sleep, a context of a script is done, or a fault

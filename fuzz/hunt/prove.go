@@ -19,8 +19,11 @@ import (
 
 // Bounds say how large the runs are that [Prove] plays, and how long it may take.
 type Bounds struct {
-	// Faults is the greatest number of faults of a run. The faults are of the [ProvedKinds].
+	// Faults is the greatest number of faults of a run, of the kinds that take no time, of one
+	// server.
 	Faults int
+	// Lasting are lengths of faults of the other kinds, which are tried only with these.
+	Lasting []time.Duration
 	// Runs is the greatest number of runs, and For the real time to spend; 0 is no bound.
 	Runs int
 	For  time.Duration
@@ -91,6 +94,8 @@ type Proof struct {
 //   - Time passes when nothing is under way. So timers, the client's own and those of the code,
 //     come behind all messages that were sent before. So do the ends of contexts of the script that
 //     last longer than [sim.Lateness]; shorter ones, and such pauses, take no time.
+//   - Of calls of different clients that are answered without a request, the order with each other
+//     and with what is under way, but for the begins and ends of holds.
 //   - Goroutines of one client that one thing wakes go on in one order.
 //   - What happens after all scripts have ended comes in one order.
 //
@@ -111,10 +116,13 @@ func Prove(ctx context.Context, s scenario.Scenario, b Bounds) (*Proof, error) {
 // MostViews bounds the number of views that a proof keeps in memory.
 const MostViews = 1 << 20
 
-// ProvedKinds lists the kinds of faults that a proof puts at every request and notification: those
-// that take no time, of one server.
-func ProvedKinds() []fault.KindInfo {
-	return slices.DeleteFunc(fault.KindsFor(1), func(k fault.KindInfo) bool { return k.Lasts })
+// proved are the kinds of faults that a proof puts at every request and notification, each with its
+// lengths.
+func (b Bounds) proved(kind fault.KindInfo) (lengths []time.Duration) {
+	if kind.Lasts {
+		return b.Lasting
+	}
+	return []time.Duration{0}
 }
 
 // prover is a proof under way.
@@ -222,20 +230,23 @@ func (p *prover) addFault(t *tree) {
 	if len(t.plan) >= p.Faults {
 		return
 	}
-	add := func(f fault.Fault) {
-		p.plan(append(slices.Clone(t.plan), f))
-	}
 	for _, client := range p.Scenario.Script.ClientNames() {
-		for _, kind := range ProvedKinds() {
+		for _, kind := range fault.KindsFor(1) {
+			add := func(f fault.Fault) {
+				f.Kind, f.Client = kind.Kind, client
+				for _, f.For = range p.bounds.proved(kind) {
+					p.plan(append(slices.Clone(t.plan), f))
+				}
+			}
 			if kind.Kind == fault.Expire {
-				add(fault.Fault{Kind: kind.Kind, Client: client, At: sim.Lateness})
+				add(fault.Fault{At: sim.Lateness})
 			}
 			for n := range t.requests[client] {
-				add(fault.Fault{Kind: kind.Kind, Client: client, Request: n + 1})
+				add(fault.Fault{Request: n + 1})
 			}
 			for n := range t.events[client] {
 				if kind.OnEvent {
-					add(fault.Fault{Kind: kind.Kind, Client: client, Event: n + 1})
+					add(fault.Fault{Event: n + 1})
 				}
 			}
 		}
@@ -406,24 +417,46 @@ func (p *Proof) String() string {
 // a violation it is about the runs with fewer faults.
 func (p *Proof) Scope() string {
 	text := "tried: every order in which requests reach the server, and in which messages, dials " +
-		"and ends of pauses and contexts reach a client\n"
+		"and ends of pauses and contexts reach a client, and in which holds begin and end\n"
 	faults := p.Faults
 	if p.Violation != nil {
 		faults = len(p.Violation.Scenario.Plan) - 1
 	}
+	others := "other faults"
 	if faults > 0 {
-		var kinds []string
-		for _, k := range ProvedKinds() {
-			kinds = append(kinds, string(k.Kind))
-		}
-		text += "tried: each of " + strings.Join(kinds, ", ") +
+		text += "tried: each of " + p.kinds(false) +
 			", at every request and notification, and the end of a session at any moment\n"
 	}
+	if faults > 0 && len(p.bounds.Lasting) > 0 {
+		text += fmt.Sprintf("tried: each of %s, there, for %s\n", p.kinds(true),
+			lengths(p.bounds.Lasting))
+		others += ", and other lengths of these"
+	}
 	return text + fmt.Sprintf("not tried, so not proved: other scripts, payloads, pauses and random "+
-		"numbers than those of seed %d; other faults; several servers; timers that end while a "+
+		"numbers than those of seed %d; %s; several servers; timers that end while a "+
 		"message is under way (pauses of the script below %v, and its contexts below that, take no "+
-		"time, and end in every order); other orders of the goroutines of one client, and after "+
-		"the end of all scripts", p.Scenario.Seed, sim.Lateness)
+		"time, and end in every order); calls that are answered without a request, in other orders "+
+		"with those of other clients; other orders of the goroutines of one client, and after "+
+		"the end of all scripts", p.Scenario.Seed, others, sim.Lateness)
+}
+
+// kinds are the kinds of faults that were tried, those that last or the others.
+func (p *Proof) kinds(lasting bool) string {
+	var kinds []string
+	for _, k := range fault.KindsFor(1) {
+		if k.Lasts == lasting {
+			kinds = append(kinds, string(k.Kind))
+		}
+	}
+	return strings.Join(kinds, ", ")
+}
+
+func lengths(list []time.Duration) string {
+	var words []string
+	for _, d := range list {
+		words = append(words, d.String())
+	}
+	return strings.Join(words, ", ")
 }
 
 // CheckJudged is [Sweep.CheckJudged] for the runs of a proof. A process of several may have none.

@@ -64,10 +64,11 @@ type treeOnFile struct {
 }
 
 type choiceOnFile struct {
-	Known  uint64 `json:"known"`
-	Try    []int  `json:"try"`
-	Tried  []int  `json:"tried"`
-	Picked int    `json:"picked"`
+	Known  uint64       `json:"known"`
+	Said   map[int]said `json:"said"`
+	Try    []int        `json:"try"`
+	Tried  []int        `json:"tried"`
+	Picked int          `json:"picked"`
 }
 
 // save writes what is left to try, or removes the file if nothing is.
@@ -105,7 +106,8 @@ func (p *prover) frontier() frontier {
 		on := treeOnFile{Plan: planLines(t.plan), Counts: t.counts, Requests: t.requests,
 			Events: t.events}
 		for _, c := range t.choices {
-			on.Choices = append(on.Choices, choiceOnFile{c.hash(), c.try, c.tried, c.picked})
+			on.Choices = append(on.Choices,
+				choiceOnFile{c.hash(), c.said, c.try, c.tried, c.picked})
 		}
 		f.Trees = append(f.Trees, on)
 	}
@@ -154,7 +156,7 @@ func (p *prover) goOnFrom(f frontier) error {
 		maps.Copy(t.events, on.Events)
 		for _, c := range on.Choices {
 			t.choices = append(t.choices,
-				&choice{known: c.Known, try: c.Try, tried: c.Tried, picked: c.Picked})
+				&choice{known: c.Known, said: c.Said, try: c.Try, tried: c.Tried, picked: c.Picked})
 		}
 		p.trees = append(p.trees, t)
 	}

@@ -83,6 +83,8 @@ func tinyStep(p *scenario.Player, name, path string) (value string, err error) {
 		return fmt.Sprint(names), err
 	case "watch":
 		_, _, _, err = conn.ExistsW(path)
+	case "lock", "unlock": // a lock that is none
+		_, _, err = conn.Exists(path)
 	case "await": // what happens to a node, or a pause, whatever comes first
 		_, _, changed, err := conn.ExistsW(path)
 		if err != nil {
@@ -205,6 +207,7 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 	patient := func(a, b trace.Thing) bool { // no context and no pause ends before a message
 		return a.Commutes(b) || a.Kind == trace.Wakes || b.Kind == trace.Wakes
 	}
+	right := trace.Thing.Commutes
 	for _, c := range []struct {
 		plan    string
 		scripts []string
@@ -229,13 +232,13 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 		{"drop-reply client=a request=1", []string{"set /x, get /y", "set /y, get /x"}, careless},
 		{"drop-request client=a request=2", []string{"await /x, get /y", "get /y, set /x"}, careless},
 		{"cut client=a request=2", []string{"watch /x, get /y", "set /x, set /y"}, careless},
-		{"cut client=a event=1", []string{"await /x, get /y", "get /y, set /x"}, trace.Thing.Commutes},
+		{"cut client=a event=1", []string{"await /x, get /y", "get /y, set /x"}, right},
 		{"expire client=a at=100ms", []string{"ephemeral /e, get /x", "get /e, delete /e"}, everlasting},
 		{"crash client=a request=2", []string{"watch /x, get /y", "set /x, set /y"}, careless},
-		{"restart 1s client=a request=1", []string{"watch /x, get /y", "set /x, set /y"}, trace.Thing.Commutes},
+		{"restart 1s client=a request=1", []string{"watch /x, get /y", "set /x, set /y"}, right},
 		{"restart 1s client=a request=1", []string{"set /x", "get /x, set /y"}, faultless},
 		{"stall 3s client=a request=2", []string{"watch /x, get /y", "set /x, set /y"}, careless},
-		{"stall 3s client=a event=1", []string{"await /x, get /y", "get /y, set /x"}, trace.Thing.Commutes},
+		{"stall 3s client=a event=1", []string{"await /x, get /y", "get /y, set /x"}, right},
 		{"stall-mid-frame 1s client=a request=1", []string{"await /x", "get /y, set /x"}, careless},
 		{"delay 1s client=a request=2", []string{"set /x, get /y", "set /y, get /x"}, careless},
 		{"pause 1s client=a request=2", []string{"watch /x, get /y", "set /x, set /y"}, careless},
@@ -268,6 +271,38 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 				t.Errorf("the comparison does not notice that things that differ count as equal")
 			}
 		})
+	}
+}
+
+// TestProofTriesHoldsAtOnce of which no request tells: one ends before the other begins, or behind.
+func TestProofTriesHoldsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := tiny("lock /x, pause, unlock /x", "pause, pause, pause, lock /y, unlock /y")
+	s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
+		v := linearizability.Verdict{Property: scenario.InvariantProperty}
+		ends := map[string]int64{}
+		for _, op := range e.History.Ops {
+			if op.Kind == "unlock" {
+				ends[op.Client] = op.Call
+			}
+		}
+		for _, op := range e.History.Ops {
+			other := map[string]string{"a": "b", "b": "a"}[op.Client]
+			for _, op2 := range e.History.Ops {
+				if op.Kind == "lock" && op2.Kind == "lock" && op2.Client == other &&
+					op.Return < ends[other] && op2.Return < ends[op.Client] {
+					v.Status, v.Summary = linearizability.Violated, "two holds at once"
+				}
+			}
+		}
+		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
+	}
+	for _, deaf := range []bool{false, true} {
+		p := newProver(s)
+		p.plan(nil)
+		p.trees[0].deaf = deaf
+		check.OK(t, p.run(t.Context()))
+		check.Equal(t, p.Violation != nil, !deaf, "two holds at once are found; deaf: %t", deaf)
 	}
 }
 

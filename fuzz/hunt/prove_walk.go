@@ -3,9 +3,12 @@ package hunt
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // A walk goes through the tree of all runs under a plan, one run at a time, the deepest first. It
@@ -19,15 +22,15 @@ import (
 type walk struct {
 	commute func(a, b trace.Thing) bool
 	noLoss  bool // for tests: what is lost was never there
+	deaf    bool // for tests: it does not hear what scripts say
 
 	choices []*choice // of the last run
 	events  []event   // of the last run
 	over    bool      // nothing is left
 
 	// Of the run under way.
-	at, came int // choices and events so far
-	fresh    int // the first event that is new
-	asleep   []trace.Thing
+	at, came int  // choices and events so far
+	fresh    int  // the first event that is new
 	long     bool // it had more than mostEvents
 	diverged error
 }
@@ -35,8 +38,9 @@ type walk struct {
 // A choice is a turn of a run.
 type choice struct {
 	things []trace.Thing
-	asleep []trace.Thing // at its beginning
-	try    []int         // of the things, with those that were tried
+	asleep []sleeping // at its beginning
+	said   map[int]said
+	try    []int // of the things, with those that were tried
 	tried  []int
 	picked int
 	event  int // that it led to
@@ -47,16 +51,57 @@ type choice struct {
 // An event is a thing that has come.
 type event struct {
 	thing  trace.Thing
+	said   said
 	choice *choice  // nil if there was none
 	epoch  int      // counts the times at which something came that was no thing
 	before []uint64 // the events of the epoch that are tied before it, as bits
+}
+
+// A sleeping thing was tried before.
+type sleeping struct {
+	trace.Thing
+	said said
+}
+
+// said tells whether a hold, such as that of a lock, begins or ends with what scripts say behind a
+// thing. Whether two holds are at once is for the judge to see, so the end of one and the begin of
+// another do not commute.
+type said struct {
+	Begins bool `json:"begins"`
+	Ends   bool `json:"ends"`
+}
+
+// add adds a line.
+func (s *said) add(line string) {
+	words := strings.Fields(line)
+	switch {
+	case len(words) < 2:
+	case words[0] == "calls":
+		s.Ends = s.Ends || slices.Contains([]string{ops.Unlock, ops.Release, ops.Resign}, words[1])
+	case strings.HasPrefix(words[1], "returns"):
+		s.Begins = s.Begins || slices.Contains([]string{ops.Lock, ops.Acquire, ops.Lead}, words[0])
+		s.Ends = s.Ends || words[0] == ops.Hold
+	case line == scenario.ToldLost:
+		s.Ends = true
+	}
+}
+
+func (s said) clashes(o said) bool { return s.Begins && o.Ends || s.Ends && o.Begins }
+
+// commuteAs is commute for things behind which scripts say something.
+func (w *walk) commuteAs(a trace.Thing, saidA said, b trace.Thing, saidB said) bool {
+	return w.commute(a, b) && !saidA.clashes(saidB)
+}
+
+func (c *choice) sleeps(thing trace.Thing) bool {
+	return slices.ContainsFunc(c.asleep, func(s sleeping) bool { return s.Same(thing) })
 }
 
 func newWalk(commute func(a, b trace.Thing) bool) *walk { return &walk{commute: commute} }
 
 // begin prepares the next run.
 func (w *walk) begin() {
-	w.at, w.came, w.asleep, w.fresh = 0, 0, nil, 0
+	w.at, w.came, w.fresh = 0, 0, 0
 	if n := len(w.choices); n > 0 {
 		w.fresh = w.choices[n-1].event
 	}
@@ -83,6 +128,7 @@ func (w *walk) choose(t trace.Turn) int {
 		w.long = true
 		return 0
 	}
+	w.noteSaid(t.Said)
 	w.noteLost(t.Lost)
 	if len(t.Things) == 0 {
 		return 0
@@ -110,17 +156,33 @@ func (w *walk) choose(t trace.Turn) int {
 	return picked
 }
 
+// last is the last event that was chosen, -1 if there is none. Those behind it have come at once.
+func (w *walk) last() int {
+	n := w.came - 1
+	for n >= 0 && w.events[n].choice == nil {
+		n = w.events[n].thing.After - 1
+	}
+	return n
+}
+
+// noteSaid notes what scripts have said behind the last event that was chosen.
+func (w *walk) noteSaid(lines []trace.Said) {
+	n := w.last()
+	if n < 0 || w.deaf {
+		return
+	}
+	chosen := &w.events[n]
+	for _, line := range lines {
+		chosen.said.add(line.Text)
+	}
+	chosen.choice.said[chosen.choice.picked] = chosen.said
+}
+
 // noteLost sees to it that what the last event has taken away is tried before it. It is a race like
 // others, but of a thing that has not come.
 func (w *walk) noteLost(lost []trace.Thing) {
-	n := w.came - 1
-	if w.noLoss {
-		return
-	}
-	for n > 0 && w.events[n].choice == nil && w.events[n].thing.After > 0 {
-		n = w.events[n].thing.After - 1 // it has come at once
-	}
-	if n < 0 || w.events[n].choice == nil {
+	n := w.last()
+	if n < 0 || w.noLoss {
 		return
 	}
 	c := w.events[n].choice
@@ -136,12 +198,12 @@ func sameThings(a, b []trace.Thing) bool { return slices.EqualFunc(a, b, trace.T
 
 // addChoice adds a choice behind the last one, and reports whether something is awake.
 func (w *walk) addChoice(t trace.Turn) bool {
-	c := &choice{things: t.Things, event: w.came}
+	c := &choice{things: t.Things, event: w.came, said: map[int]said{}}
 	if w.at > 0 && !t.Apart {
 		c.asleep = w.stillAsleep(w.choices[w.at-1], t.Things)
 	}
 	for n, thing := range t.Things {
-		if !slices.ContainsFunc(c.asleep, thing.Same) {
+		if !c.sleeps(thing) {
 			c.try, c.picked = []int{n}, n
 			w.choices = append(w.choices, c)
 			return true
@@ -151,16 +213,17 @@ func (w *walk) addChoice(t trace.Turn) bool {
 }
 
 // stillAsleep are the things that sleep after a choice, with what is known of them now.
-func (w *walk) stillAsleep(c *choice, now []trace.Thing) (still []trace.Thing) {
+func (w *walk) stillAsleep(c *choice, now []trace.Thing) (still []sleeping) {
 	asleep := slices.Clone(c.asleep)
 	for _, n := range c.tried {
-		asleep = append(asleep, c.things[n])
+		asleep = append(asleep, sleeping{c.things[n], c.said[n]})
 	}
 	for _, a := range asleep {
 		n := slices.IndexFunc(c.things, a.Same) // as it was known then
 		m := slices.IndexFunc(now, a.Same)
-		if n >= 0 && m >= 0 && w.commute(c.things[n], c.things[c.picked]) {
-			still = append(still, now[m])
+		if n >= 0 && m >= 0 &&
+			w.commuteAs(c.things[n], a.said, c.things[c.picked], c.said[c.picked]) {
+			still = append(still, sleeping{now[m], a.said})
 		}
 	}
 	return still
@@ -190,7 +253,7 @@ func (w *walk) end() {
 		c := w.choices[len(w.choices)-1]
 		c.tried = append(c.tried, c.picked)
 		for _, n := range c.try {
-			if !slices.Contains(c.tried, n) && !slices.ContainsFunc(c.asleep, c.things[n].Same) {
+			if !slices.Contains(c.tried, n) && !c.sleeps(c.things[n]) {
 				c.picked = n
 				return
 			}
@@ -214,7 +277,7 @@ func (w *walk) tie(n int) {
 		case e.thing.After == i+1, e.thing.Kind == other.thing.Kind &&
 			e.thing.Client == other.thing.Client && e.thing.Conn == other.thing.Conn &&
 			(e.thing.Kind == trace.AtServer || e.thing.Kind == trace.AtClient): // cannot overtake
-		case parts[i] == nil && w.commute(other.thing, e.thing):
+		case parts[i] == nil && w.commuteAs(other.thing, other.said, e.thing, e.said):
 			continue
 		case other.choice == nil && cause >= 0 && w.events[cause].epoch == e.epoch:
 			parts[cause] = append(append(parts[cause], parts[i]...), i)

@@ -33,6 +33,9 @@ type Record struct {
 	session   *atomic.Pointer[func() int64] // of NameSession, shared by the client's goroutines
 }
 
+// ToldLost is the line of a client that learns that it holds something no more.
+const ToldLost = "is told: lost"
+
 // start makes the recorders, which write into the trace of the client.
 func (r *Record) start(c client) {
 	r.writer, r.session = c, new(atomic.Pointer[func() int64])
@@ -41,7 +44,7 @@ func (r *Record) start(c client) {
 		return int64(c.Note("%s", r.next))
 	}, c.Now)
 	r.lossNotes = linearizability.NewRecorder(func() int64 {
-		return int64(c.NoteAside("is told: lost"))
+		return int64(c.NoteAside("%s", ToldLost))
 	}, c.Now)
 }
 
