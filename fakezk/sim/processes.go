@@ -115,6 +115,15 @@ func (s *processes) sessions(client int64) (list []int64) {
 	return list
 }
 
+// expired counts a session that has ended for the client that had it.
+func (s *processes) expired(session int64) {
+	for _, p := range s.list {
+		if p.sessions[session] {
+			p.client.expired.Add(1)
+		}
+	}
+}
+
 // hadByDead reports whether a session was of a process that has died.
 func (s *processes) hadByDead(session int64) bool {
 	return slices.ContainsFunc(s.list, func(p *process) bool {

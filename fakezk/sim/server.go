@@ -24,7 +24,8 @@ type server struct {
 	network  *network
 	replicas *replicas
 	perform  func([]carry.Action)
-	stackOf  struct { // a request to find the senders of
+	expired  func(session int64) // a session that the server has ended
+	stackOf  struct {            // a request to find the senders of
 		Client string
 		Number int
 	}
@@ -107,6 +108,9 @@ func (s *server) send(r engine.Reaction, reply reply, on *carry.Conn, f *carry.A
 func (s *server) noteChanges(r engine.Reaction) {
 	for _, a := range r.Applied {
 		s.replicas.replicate(a.Txn.Zxid)
+		if a.Txn.Op == proto.OpCloseSession && a.ByServer {
+			s.expired(a.Txn.Session)
+		}
 	}
 	s.record.Changes(r)
 }

@@ -82,6 +82,7 @@ func (s *simulation) assemble(ctx context.Context) {
 		network: s.network, replicas: s.replicas, perform: perform, stackOf: w.StackOf}
 	s.processes = &processes{agenda: s.agenda, record: s.record, guard: s.guard, inbox: s.inbox,
 		faults: s.faults, perform: perform}
+	s.server.expired = s.processes.expired
 	s.dials = &dials{agenda: s.agenda, draws: d, record: s.record, inbox: s.inbox,
 		network: s.network, turns: s.turns, engine: s.engine, servers: servers}
 	s.pauses = &pauses{agenda: s.agenda, record: s.record}

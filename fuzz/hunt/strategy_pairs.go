@@ -4,19 +4,24 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path"
+	"slices"
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // pairs tries two faults at once: all pairs of a small workload, otherwise pairs at random. A fault
-// causes retries, which the run without faults does not have. Therefore every other proposal has a
-// second fault in the wake of a single one that some strategy has tried, once for each two
-// operations, kinds and places. The retry of a request that the first fault has lost comes first:
-// there the second one loses it again, or begins an outage, for less than a session and for more.
-// Then come second faults while a first one lasts, see inWindow. With several servers there are
-// plans of three faults before them, see deposings.
+// causes retries, which the run without faults does not have. Therefore every other proposal is
+// from one of four lists, in turns:
+//
+//   - The retry of a request that a first fault has lost: a second one loses it again, or begins an
+//     outage, for less than a session and for more.
+//   - Other requests in the wake of a single fault, once for each two operations, kinds and places.
+//   - Faults at times that a run tells; see inHolds, inPauses, inWindow. What untilChange makes of
+//     their runs comes at once.
+//   - With several servers, plans of three faults; see deposings.
 type pairs struct {
 	input   strategyInput
 	points  []fault.Fault
@@ -24,7 +29,8 @@ type pairs struct {
 	dice    *rand.Rand
 	retries []scenario.Scenario // second faults at the retry of what the first has lost
 	deposed []scenario.Scenario // reads from a leader that was deposed
-	windows []scenario.Scenario // second faults while the first lasts
+	windows []scenario.Scenario // faults at a time that a run tells
+	changes []scenario.Scenario // pauses that end just after another client's change
 	behind  []scenario.Scenario // second faults behind single ones
 	tried   map[string]bool     // the pairs that were in behind
 	turn    int
@@ -42,12 +48,14 @@ func newPairs(t strategyInput) strategy {
 		p.order = newScattered(n*n, t.from)
 	}
 	p.learnDeposings(t.base)
+	p.learnTimes(t.base)
 	return p
 }
 
 // learn finds the places for a second fault.
 func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
 	p.learnDeposings(o)
+	p.learnTimes(o)
 	if len(o.Scenario.Plan) != 1 || len(o.Result.Strikes) != 1 ||
 		o.Scenario.Schedule.Kind != sim.Latencies {
 		return
@@ -67,9 +75,38 @@ func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
 		}
 	}
 	for _, f := range inWindow(o) {
-		p.add(&p.windows, fmt.Sprint("window ", strike.Fault.Kind, " ", strike.Fault.For, " ",
-			strike.Op, " ", path.Dir(strike.Path), " ", f.Kind, " ", f.op), o.Scenario, f.Fault)
+		p.add(&p.windows, fmt.Sprint("window ", strike.Fault.For, " ", windowName(o, strike), " ",
+			f.op), o.Scenario, f.Fault)
 	}
+}
+
+// learnTimes finds plans whose times a run tells.
+func (p *pairs) learnTimes(o *scenario.Outcome) {
+	s := o.Scenario
+	if s.Schedule.Kind != sim.Latencies || len(o.Result.Strikes) != len(s.Plan) {
+		return
+	}
+	if len(s.Plan) == 0 {
+		for _, t := range slices.Concat(inHolds(o), inPauses(o)) {
+			p.addPlan(&p.windows, t.name, t.Scenario)
+		}
+		return
+	}
+	s.Plan = untilChange(o)
+	if s.Plan == nil || len(s.Plan) > 2 {
+		return
+	}
+	name := "until change " + windowName(o, o.Result.Strikes[0])
+	if len(s.Plan) > 1 {
+		name = fmt.Sprint("until change ", s.Plan[0].Client, s.Plan[0].Request, s.Plan[1])
+	}
+	p.addPlan(&p.changes, name, s)
+}
+
+// windowName is what faults have in common that strike at the same place of the code.
+func windowName(o *scenario.Outcome, s trace.Strike) string {
+	return fmt.Sprint(s.Fault.Kind, " ", s.Op, " ", path.Dir(s.Path), " ",
+		callAt(o, s.Client, s.Step))
 }
 
 // learnDeposings keeps the plans of a run by which a leader is deposed, once for each name.
@@ -88,9 +125,14 @@ func (p *pairs) learnDeposings(o *scenario.Outcome) {
 
 // add adds a second fault to a list unless there was one of the same name.
 func (p *pairs) add(list *[]scenario.Scenario, name string, s scenario.Scenario, f fault.Fault) {
+	s.Plan = []fault.Fault{s.Plan[0], f}
+	p.addPlan(list, name, s)
+}
+
+// addPlan adds a scenario to a list unless there was one of the same name.
+func (p *pairs) addPlan(list *[]scenario.Scenario, name string, s scenario.Scenario) {
 	if !p.tried[name] {
 		p.tried[name] = true
-		s.Plan = []fault.Fault{s.Plan[0], f}
 		*list = append(*list, s)
 	}
 }
@@ -105,19 +147,34 @@ func (p *pairs) propose() (scenario.Scenario, bool) {
 	if p.input.maxFaults < 2 {
 		return scenario.Scenario{}, false
 	}
+	if s, more := next(&p.changes); more {
+		return s, true
+	}
 	if p.turn++; p.turn%2 == 1 {
 		if s, more := p.atOnce(); more {
 			return s, true
 		}
 	}
-	for _, list := range []*[]scenario.Scenario{&p.deposed, &p.retries, &p.windows, &p.behind} {
-		if len(*list) > 0 {
-			s := (*list)[0]
-			*list = (*list)[1:]
+	lists := []*[]scenario.Scenario{&p.windows, &p.retries, &p.deposed, &p.behind}
+	if p.input.base.Scenario.Script.Servers > 1 { // the hunt asks for them
+		lists = append(lists, &p.deposed, &p.deposed)
+	}
+	for i := range lists {
+		if s, more := next(lists[(p.turn/2+i)%len(lists)]); more {
 			return s, true
 		}
 	}
 	return p.atOnce()
+}
+
+// next takes the first scenario of a list.
+func next(list *[]scenario.Scenario) (s scenario.Scenario, more bool) {
+	if len(*list) == 0 {
+		return s, false
+	}
+	s = (*list)[0]
+	*list = (*list)[1:]
+	return s, true
 }
 
 // atOnce are two of the points of the run without faults.

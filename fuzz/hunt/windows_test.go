@@ -3,9 +3,11 @@ package hunt_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/recipes"
 )
 
 // namedLock is one node with the name of its holder, who deletes it after a look at the name: by
@@ -73,6 +76,82 @@ func TestReadsThatAreOldWhenTheyArrive(t *testing.T) {
 		if stolen != wrong || !wrong && len(found.Findings) > 0 {
 			t.Errorf("%s: another's node is deleted: %v; %d findings", w.Impl, stolen,
 				len(found.Findings))
+		}
+	}
+}
+
+// ownedLock is namedLock without its other mistakes: each hold has a name of its own, and a request
+// of unknown outcome is followed by a look.
+type ownedLock struct {
+	conn *zk.Conn
+	name string
+	hold int
+}
+
+func (l *ownedLock) owner() string { return fmt.Sprint(l.name, l.hold) }
+
+func (l *ownedLock) Lock() error {
+	for l.hold++; ; {
+		_, _ = l.conn.Create(namedNode, []byte(l.owner()), zk.FlagEphemeral,
+			zk.WorldACL(zk.PermAll))
+		owner, stat, changed, err := l.conn.GetW(namedNode)
+		switch {
+		case errors.Is(err, zk.ErrClosing):
+			return err
+		case errors.Is(err, zk.ErrNoNode):
+		case err != nil:
+			time.Sleep(50 * time.Millisecond)
+		case string(owner) == l.owner() && stat.EphemeralOwner == l.conn.SessionID():
+			return nil
+		default:
+			<-changed
+		}
+	}
+}
+
+func (l *ownedLock) Unlock() error {
+	for {
+		owner, _, err := l.conn.Get(namedNode)
+		if err == nil && string(owner) == l.owner() {
+			err = l.conn.Delete(namedNode, -1)
+		}
+		if err == nil || errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrClosing) {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// deafLock never tells of a loss.
+type deafLock struct{ object.Locker }
+
+func (deafLock) Lost() <-chan struct{} { return make(chan struct{}) }
+
+// TestTimesThatRunsTell meet the end of a session between a look and what follows from it, and in a
+// hold.
+func TestTimesThatRunsTell(t *testing.T) {
+	for _, w := range []struct {
+		scenario.Workload
+		property string
+	}{
+		{object.BlockingLock(func(env object.Env) object.BlockingLocker {
+			return &ownedLock{conn: env.Conn, name: env.Name}
+		}).Named("owned"), "safety"},
+		{object.Lock(func(env object.Env) object.Locker {
+			return deafLock{Locker: recipes.NewLock(env.Conn, env.Path)}
+		}).Named("deaf"), "belief"},
+	} {
+		for seed := range uint64(3) {
+			found, err := hunt.Hunt{
+				Workload: w.Workload, Script: scenario.DefaultScript, Seed: seed + 1, Runs: 500,
+				Properties: []string{w.property},
+			}.Run(t.Context())
+			check.OK(t, err)
+			if len(found.Findings) == 0 {
+				t.Errorf("%s, seed %d: nothing found", w.Impl, seed+1)
+			} else {
+				t.Logf("%s, seed %d: scenario %d", w.Impl, seed+1, found.Findings[0].Runs)
+			}
 		}
 	}
 }

@@ -20,9 +20,8 @@ type ownerLock struct{ env object.Env }
 func (l ownerLock) Lock(ctx context.Context) error {
 	acl := zk.WorldACL(zk.PermAll)
 	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
-		if _, err := l.env.Conn.Create(l.env.Path, nil, zk.FlagEphemeral, acl); err == nil {
-			return nil
-		}
+		// A create that has succeeded may be of a session that has ended by now.
+		_, _ = l.env.Conn.Create(l.env.Path, nil, zk.FlagEphemeral, acl)
 		_, stat, err := l.env.Conn.Get(l.env.Path)
 		if err == nil && stat.EphemeralOwner == l.env.Conn.SessionID() {
 			return nil

@@ -100,6 +100,8 @@ type client interface {
 	Session() int64
 	// CutOff reports whether the last dial has failed: perhaps the client can reach no server.
 	CutOff() bool
+	// Expired is the number of sessions of the client that the server has ended, as far as known.
+	Expired() int
 	// Address is an address for the client's own code to dial.
 	Address() string
 	Sleep(ctx context.Context, d time.Duration) error
@@ -137,4 +139,5 @@ func (c realClient) Within(ctx context.Context, d time.Duration) (context.Contex
 	context.CancelFunc) {
 	return context.WithTimeout(ctx, d/time.Duration(c.Pace()))
 }
-func (realClient) Number() int { return 0 }
+func (realClient) Number() int  { return 0 }
+func (realClient) Expired() int { return 0 }

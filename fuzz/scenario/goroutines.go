@@ -19,7 +19,7 @@ func (p *Player) goroutines(number int, script func(p *Player)) {
 	for n := 1; n < number; n++ {
 		other := newPlayer(p.ctx, worldClient{world.Goroutine.Client.Goroutine(n)}, p.index, p.seed)
 		other.careless, other.faults, other.drawn = p.careless, p.faults, p.drawn
-		other.session, other.life = p.session, p.life
+		other.session, other.life, other.heard = p.session, p.life, p.heard
 		other.own, other.ownEvents = p.own, p.ownEvents
 		if p.before != nil && n <= len(p.before.others) {
 			other.succeed(p.before.others[n-1])

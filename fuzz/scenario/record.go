@@ -22,6 +22,8 @@ type Record struct {
 	lossNotes *linearizability.Recorder
 	signals   bool     // the object under test has a signal for losses
 	token     int64    // of the last successful call with one
+	granted   string   // the kind of the last successful call
+	heard     *tally   // of the successful calls of all clients; nil if nobody asks
 	atCall    []func() // of AtCall
 	calling   bool
 	failing   map[string]bool // kinds of calls: whether the last one failed; see Insist
@@ -107,8 +109,30 @@ func (r *Record) Excuse(kind string) { r.failing[kind] = false }
 func (c Call) OK(r linearizability.Result) {
 	c.record.next = noted{text: c.kind + " returns" + resultText(r)}
 	c.record.token = cmp.Or(r.Token, c.record.token)
+	c.record.granted = c.kind
+	c.record.heard.add(c.kind)
 	c.ends(nil)
 	c.call.OK(c.inSession(r))
+}
+
+// A tally counts calls by their kinds.
+type tally struct {
+	mu sync.Mutex
+	of map[string]int
+}
+
+func (t *tally) add(kind string) {
+	if t != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.of[kind]++
+	}
+}
+
+func (t *tally) number(kind string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.of[kind]
 }
 
 // Unknown records an error after which the operation may have taken effect.

@@ -214,11 +214,16 @@ func (s Scenario) world() (sim.World, []*Player) {
 		Logs:           s.Logs,
 	}
 	w.StackOf.Client, w.StackOf.Number = s.stackOf.Client, s.stackOf.Number
+	var heard *tally
+	if s.Schedule.Kind == sim.Latencies {
+		heard = &tally{of: map[string]int{}}
+	}
 	for i, name := range s.Script.ClientNames() {
 		w.Clients = append(w.Clients,
 			sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
 				p := newPlayer(ctx, worldClient{c.Goroutine(0)}, i, s.Seed)
 				p.careless, p.faults, p.drawn = s.Script.Careless, len(s.Plan), s.drawn
+				p.heard = heard
 				if players[i] != nil {
 					p.succeed(players[i])
 				}

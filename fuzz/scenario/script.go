@@ -144,8 +144,12 @@ func slowness(seed uint64) (d time.Duration) {
 // LongHold more. In one run of eight, one client holds the object for minutes, once. From then on
 // until the next call of the player, which is not one of BeginWithin, lost, the signal of loss, is
 // heeded; see [Record.Heed]. The labels of its draws begin with label.
+//
+// A hold whose session the server has ended meanwhile goes on for LongHold in one of three cases,
+// and in another one until a client hears of the next grant: then comes a late release.
 func (p *Player) Hold(label string, lost <-chan struct{}) {
 	p.AtCall(p.Heed(0, lost))
+	expired := p.client.Expired()
 	d := time.Duration(5+p.Choose(label+" time", 40)) * time.Millisecond
 	if p.Choose(label+" long", 8) == 0 {
 		d += LongHold
@@ -156,4 +160,24 @@ func (p *Player) Hold(label string, lost <-chan struct{}) {
 		d += minutes
 	}
 	p.Pause(d)
+	if p.heard == nil || p.client.Expired() == expired {
+		return
+	}
+	switch p.Choose(label+" outlasts its session", 3) {
+	case 0:
+		p.Pause(LongHold)
+	case 1:
+		granted := p.heard.number(p.granted)
+		for range glances {
+			if !p.Pause(glance) || p.heard.number(p.granted) > granted {
+				return
+			}
+		}
+	}
 }
+
+// A client whose session has ended in a hold looks so often for the next grant.
+const (
+	glance  = 2 * time.Millisecond
+	glances = 200
+)
