@@ -29,7 +29,7 @@ var sections = []section{
 	{"planted", "Planted bugs", 2 * time.Minute, planted},
 	{"gallery", "Published bugs", 20 * time.Minute, gallery},
 	{"strategies", "Strategies on the gallery", time.Hour, strategies},
-	{"proofs", "Proofs", 30 * time.Minute, proofs},
+	{"proofs", "Proofs", 3 * time.Hour, proofs},
 	{"real", "The workloads against a real ZooKeeper", 30 * time.Minute, realServer},
 	{"conform", "The comparison with a real ZooKeeper", 10 * time.Minute, conformance},
 	{"speed", "Scenarios per second", 3 * time.Minute, speed},
