@@ -12,6 +12,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // visited is a proof with the classes that it has visited, in order.
@@ -126,7 +127,7 @@ func TestFilesOfOtherWorkAreRefused(t *testing.T) {
 func TestShardsOfAProofAreTheWhole(t *testing.T) {
 	t.Parallel()
 	s := tiny("set /x, get /y", "get /x, set /y")
-	for faults := range 3 {
+	for faults := range testrun.Pick(2, 3) {
 		whole, _ := visit(t, s, Bounds{Faults: faults}, nil)
 		slices.Sort(whole.classes)
 		var all visited
