@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/zksim/zksim/cli/internal/command"
@@ -17,7 +16,7 @@ type proveCommand struct {
 	//lint:ignore SA5008 kong reads every set
 	target  `embed:"" set:"clients=2" set:"rounds=1"`
 	Faults  int             `help:"Greatest number of faults of a run." default:"1"`
-	Lasting []time.Duration `help:"Lengths of faults of the kinds that last, such as stall and restart, which are tried only with these." placeholder:"DURATION,..."`
+	Lasting []time.Duration `help:"Lengths of faults of the kinds that last, such as stall and restart, which are tried only with these." placeholder:"DURATION"`
 	For     time.Duration   `help:"Time after which it ends without a proof; 0 is no bound." default:"1m" placeholder:"DURATION"`
 	Runs    int             `help:"Number of runs after which it ends without a proof; 0 is no bound." default:"0" placeholder:"N"`
 	Resume  string          `help:"File with what is left to try: read if it is there, and written when the proof ends early. The same command then goes on." placeholder:"FILE"`
@@ -67,6 +66,9 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 		Holds: p.Holds(), Complete: p.Complete, Sentence: p.String(), Runs: p.Runs,
 		Estimate: p.Estimate, Classes: p.Classes, Redundant: p.Redundant, Views: p.Views,
 		Undecided: p.Undecided, Scope: p.Scope()}
+	for _, d := range c.Lasting {
+		r.Lasting = append(r.Lasting, d.String())
+	}
 	if c.Shard != (hunt.Part{}) {
 		r.Views = 0
 	}
@@ -99,14 +101,13 @@ func (c *proveCommand) check() error {
 	case c.Servers.String() != "0" && c.Servers.String() != "1":
 		return fmt.Errorf("--servers: %v; expected 1: a proof is about one server in memory",
 			c.Servers)
-	case c.Faults < 0 || c.Faults > hunt.MostFaults:
-		return fmt.Errorf("--faults: %d; expected 0 to %d", c.Faults, hunt.MostFaults)
-	case slices.ContainsFunc(c.Lasting, func(d time.Duration) bool { return d <= 0 }):
-		return fmt.Errorf("--lasting: %v; expected more than 0s", c.Lasting)
 	case c.For < 0:
 		return fmt.Errorf("--for: %v; expected 0s or more", c.For)
 	case c.Runs < 0:
 		return fmt.Errorf("--runs: %d; expected 0 or more", c.Runs)
+	}
+	if err := (hunt.Bounds{Faults: c.Faults, Lasting: c.Lasting}).Check(); err != nil {
+		return fmt.Errorf("--%w", err)
 	}
 	return nil
 }

@@ -381,15 +381,16 @@ func parseOrdinal(key, value string) (int, error) {
 
 func parseDuration(key, value string) (time.Duration, error) {
 	d, err := time.ParseDuration(value)
-	if err != nil || d <= 0 || d > maxFaultDuration {
+	if err != nil || d <= 0 || d > MostDuration {
 		return 0, fmt.Errorf(
 			"%s %q: expected a positive duration of at most %s, such as 1.5s or 200ms",
-			key, value, maxFaultDuration)
+			key, value, MostDuration)
 	}
 	return d, nil
 }
 
-const maxFaultDuration = 24 * time.Hour
+// MostDuration is the greatest length of a fault, and the latest time of one.
+const MostDuration = 24 * time.Hour
 
 // Validate returns an error for an invalid Fault.
 func (f Fault) Validate() error {
@@ -431,8 +432,8 @@ func (f Fault) Validate() error {
 		return wrong("op does not go with event=")
 	case strings.ContainsFunc(f.Client+f.Op+f.Path, unicode.IsSpace):
 		return wrong("client, op and path hold no white space")
-	case f.For > maxFaultDuration || f.At > maxFaultDuration:
-		return wrong("durations are %s at most", maxFaultDuration)
+	case f.For > MostDuration || f.At > MostDuration:
+		return wrong("durations are %s at most", MostDuration)
 	case f.Op != "" && !proto.IsOp(f.Op):
 		return wrong("no operation is called %q; create, delete, exists, getData, setData, "+
 			"getChildren2 and multi are some", f.Op)

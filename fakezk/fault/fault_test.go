@@ -17,7 +17,7 @@ var anyFault = rapid.Custom(func(t *rapid.T) Fault {
 	info := rapid.SampledFrom(slices.Concat(faultKinds, givenKinds)).Draw(t, "kind")
 	word := rapid.StringMatching(`[A-Za-z0-9_-]{1,5}`)
 	duration := rapid.Custom(func(t *rapid.T) time.Duration {
-		return time.Duration(rapid.Int64Range(1, int64(maxFaultDuration)).Draw(t, "ns"))
+		return time.Duration(rapid.Int64Range(1, int64(MostDuration)).Draw(t, "ns"))
 	})
 	f := Fault{Kind: info.Kind}
 	if info.Lasts {

@@ -36,8 +36,8 @@ const MaxGoroutines = 9
 func (c *Client) Goroutines(number int, script func(g *Goroutine)) {
 	// This is a channel: the race detector does not see that what comes before the Wait of a
 	// sync.WaitGroup comes before a synctest.Wait.
-	ended := make(chan struct{})
 	number = min(number, MaxGoroutines)
+	ended := make(chan struct{}, MaxGoroutines) // nobody waits to say so
 	for n := 1; n < number; n++ {
 		g := c.Goroutine(n)
 		go func() {

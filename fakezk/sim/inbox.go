@@ -83,12 +83,12 @@ func newInbox(w World, ctx context.Context, a *agenda.Agenda, j *record.Journal)
 const (
 	isAwake int32 = iota
 	isAsleep
-	isWoken // it is awake, and will not fall asleep
+	isWoken // a client has acted: the World wakes, or does not fall asleep
 )
 
 // sleep lets the World sleep for a time, or until wakeUp.
 func (b *inbox) sleep(d time.Duration) {
-	b.timer.Reset(d)
+	b.timer.Reset(d) // first: it must not undo that of wakeUp
 	if b.state.CompareAndSwap(isAwake, isAsleep) {
 		<-b.timer.C
 	}
@@ -102,8 +102,8 @@ func (b *inbox) wakeUp() {
 	}
 }
 
-// seen ends the effect of earlier calls of wakeUp: the World sees to the mail.
-func (b *inbox) seen() { b.state.Store(isAwake) }
+// forgetWakeUps ends the effect of earlier calls of wakeUp: the World is about to see to the mail.
+func (b *inbox) forgetWakeUps() { b.state.Store(isAwake) }
 
 // add adds to the mail.
 func (b *inbox) add(to func(*mail)) {

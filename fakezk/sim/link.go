@@ -188,8 +188,8 @@ func (l *link) fail(err error) {
 // renews moves the client's read deadline in place of the reply to a ping. The client of Connect
 // makes nothing else of such a reply, so it need not wake. It is false for all other messages.
 func (l *link) renews(bytes []byte) bool {
-	return l.connect > 0 && isPingReply(bytes) && !l.end.Secure() &&
-		l.end.Renew(len(bytes), l.net.agenda.ClockLag())
+	return l.connect > 0 && !l.net.inbox.world.noDeferral && isPingReply(bytes) &&
+		!l.end.Secure() && l.end.Renew(len(bytes), l.net.agenda.ClockLag())
 }
 
 // keepReply keeps the caller of a request from the reply.

@@ -75,7 +75,7 @@ func (s *loop) quiesce() {
 		if !s.agenda.Crowded {
 			synctest.Wait()
 		}
-		s.inbox.seen()
+		s.inbox.forgetWakeUps()
 		s.catchUp()
 		if s.collect() && s.agenda.Crowded {
 			s.agenda.Woke()

@@ -19,7 +19,8 @@ import (
 //     hold. Then the engine restarts the session's timer and replies, and only the client hears of
 //     it.
 //   - The client ignores the reply, but for its read deadline. The World wakes before the
-//     deadline passes, and tells the connection how late the reply is.
+//     deadline passes, and tells the connection how late the reply is. No reply to a ping wakes a
+//     client of Connect: the connection moves the deadline.
 //   - The World wakes for all else that a client does, and for all of its own events, and
 //     catches up first. Lines that clients have written by then leave room for the lines
 //     of the pings.
@@ -27,10 +28,12 @@ import (
 // pingFrame is the frame of a ping.
 var pingFrame = []byte{0, 0, 0, 8, 0xff, 0xff, 0xff, 0xfe, 0, 0, 0, 11}
 
-// isPingReply reports whether a frame is the reply to a ping.
+// pingReply is how the frame of a reply to a ping begins, with its length and number.
+var pingReply = []byte{0, 0, 0, 16, 0xff, 0xff, 0xff, 0xfe}
+
+// isPingReply reports whether bytes are the whole frame of a reply to a ping.
 func isPingReply(frame []byte) bool {
-	const length = 4 + 16 // of a reply without a body
-	return len(frame) == length && bytes.Equal(frame[4:8], pingFrame[4:8])
+	return len(frame) == 4+16 && bytes.HasPrefix(frame, pingReply)
 }
 
 // deferredPing is a ping that the World has not handled.

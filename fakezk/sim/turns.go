@@ -13,7 +13,8 @@ import (
 )
 
 // A Chooser says what comes next in a World with a Schedule of Turns: the index of one of the
-// things of a turn. A number below 0 ends the run at once; see [trace.Result.Dropped].
+// things of a turn. A number below 0 ends the run at once; see [trace.Result.Dropped]. In a turn
+// without things, which only tells what was lost or said, the number has no effect.
 type Chooser func(trace.Turn) int
 
 // Lateness is how far a thing may fall behind others under a Schedule of Turns. It bounds how often
@@ -290,7 +291,8 @@ func (t *turns) comesAtOnce(w *thing) bool {
 		w.Kind == trace.Strikes {
 		return false
 	}
-	rule := t.isOnlyOne(w) && !t.mayLose(w)
+	// At the end of a sleep a script goes on: that is for the judge to see, too.
+	rule := w.Kind != trace.Wakes && t.isOnlyOne(w) && !t.mayLose(w)
 	if t.atOnce != nil {
 		return t.atOnce(rule)
 	}

@@ -94,14 +94,19 @@ type Proof struct {
 //   - Time passes when nothing is under way. So timers, the client's own and those of the code,
 //     come behind all messages that were sent before. So do the ends of contexts of the script that
 //     last longer than [sim.Lateness]; shorter ones, and such pauses, take no time.
-//   - Of calls of different clients that are answered without a request, the order with each other
-//     and with what is under way, but for the begins and ends of holds.
+//   - Of calls of different clients, the order of their begins and ends where no request ties them
+//     together: with calls that are answered from memory, or whose requests commute. Tried are the
+//     orders in which one hold ends and another begins: of a lock, a lease, leadership, an element
+//     that was taken, and between enter or join and leave.
 //   - Goroutines of one client that one thing wakes go on in one order.
 //   - What happens after all scripts have ended comes in one order.
 //
 // The result, and the order in which it visits the classes, depends on the arguments alone, unless
 // b.For or ctx ends it.
 func Prove(ctx context.Context, s scenario.Scenario, b Bounds) (*Proof, error) {
+	if err := b.Check(); err != nil {
+		return nil, fmt.Errorf("prove: %w", err)
+	}
 	p := newProver(s)
 	p.Faults, p.bounds = b.Faults, b
 	if s.On != nil || s.Script.Servers > 1 {
@@ -113,12 +118,29 @@ func Prove(ctx context.Context, s scenario.Scenario, b Bounds) (*Proof, error) {
 	return p.Proof, p.run(ctx)
 }
 
+// Check reports what is wrong with the numbers of faults and their lengths.
+func (b Bounds) Check() error {
+	lengths := slices.Clone(b.Lasting)
+	slices.Sort(lengths)
+	switch n := len(lengths); {
+	case b.Faults < 0 || b.Faults > MostFaults:
+		return fmt.Errorf("faults: %d; expected 0 to %d", b.Faults, MostFaults)
+	case n > 0 && b.Faults == 0:
+		return fmt.Errorf("lasting: %v; expected none without faults", b.Lasting)
+	case n > 0 && (lengths[0] <= 0 || lengths[n-1] > fault.MostDuration),
+		len(slices.Compact(lengths)) < n:
+		return fmt.Errorf("lasting: %v; expected lengths above 0s, at most %v, each once",
+			b.Lasting, fault.MostDuration)
+	}
+	return nil
+}
+
 // MostViews bounds the number of views that a proof keeps in memory.
 const MostViews = 1 << 20
 
-// proved are the kinds of faults that a proof puts at every request and notification, each with its
-// lengths.
-func (b Bounds) proved(kind fault.KindInfo) (lengths []time.Duration) {
+// lengthsOf are the lengths of the faults of a kind that a proof puts at every request and
+// notification.
+func (b Bounds) lengthsOf(kind fault.KindInfo) (lengths []time.Duration) {
 	if kind.Lasts {
 		return b.Lasting
 	}
@@ -234,7 +256,7 @@ func (p *prover) addFault(t *tree) {
 		for _, kind := range fault.KindsFor(1) {
 			add := func(f fault.Fault) {
 				f.Kind, f.Client = kind.Kind, client
-				for _, f.For = range p.bounds.proved(kind) {
+				for _, f.For = range p.bounds.lengthsOf(kind) {
 					p.plan(append(slices.Clone(t.plan), f))
 				}
 			}
@@ -428,15 +450,15 @@ func (p *Proof) Scope() string {
 			", at every request and notification, and the end of a session at any moment\n"
 	}
 	if faults > 0 && len(p.bounds.Lasting) > 0 {
-		text += fmt.Sprintf("tried: each of %s, there, for %s\n", p.kinds(true),
-			lengths(p.bounds.Lasting))
+		text += fmt.Sprintf("tried: each of %s, at every request and notification, for %s\n", p.kinds(true),
+			textOf(p.bounds.Lasting))
 		others += ", and other lengths of these"
 	}
 	return text + fmt.Sprintf("not tried, so not proved: other scripts, payloads, pauses and random "+
 		"numbers than those of seed %d; %s; several servers; timers that end while a "+
 		"message is under way (pauses of the script below %v, and its contexts below that, take no "+
-		"time, and end in every order); calls that are answered without a request, in other orders "+
-		"with those of other clients; other orders of the goroutines of one client, and after "+
+		"time, and end in every order); other orders of the begins and ends of calls of "+
+		"different clients that no request ties together, but for those of holds; other orders of the goroutines of one client, and after "+
 		"the end of all scripts", p.Scenario.Seed, others, sim.Lateness)
 }
 
@@ -451,7 +473,7 @@ func (p *Proof) kinds(lasting bool) string {
 	return strings.Join(kinds, ", ")
 }
 
-func lengths(list []time.Duration) string {
+func textOf(list []time.Duration) string {
 	var words []string
 	for _, d := range list {
 		words = append(words, d.String())

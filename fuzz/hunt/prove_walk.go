@@ -77,14 +77,21 @@ func (s *said) add(line string) {
 	switch {
 	case len(words) < 2:
 	case words[0] == "calls":
-		s.Ends = s.Ends || slices.Contains([]string{ops.Unlock, ops.Release, ops.Resign}, words[1])
+		s.Ends = s.Ends || slices.Contains(holdEnds, words[1])
 	case strings.HasPrefix(words[1], "returns"):
-		s.Begins = s.Begins || slices.Contains([]string{ops.Lock, ops.Acquire, ops.Lead}, words[0])
+		s.Begins = s.Begins || slices.Contains(holdBegins, words[0])
 		s.Ends = s.Ends || words[0] == ops.Hold
 	case line == scenario.ToldLost:
 		s.Ends = true
 	}
 }
+
+// holdBegins are the operations whose return begins what a judge compares with what other clients
+// hold, and holdEnds those whose call ends it.
+var (
+	holdBegins = []string{ops.Lock, ops.Acquire, ops.Lead, ops.Take, ops.Enter, ops.Join}
+	holdEnds   = []string{ops.Unlock, ops.Release, ops.Resign, ops.Ack, ops.Leave, ops.Close}
+)
 
 func (s said) clashes(o said) bool { return s.Begins && o.Ends || s.Ends && o.Begins }
 
@@ -160,7 +167,7 @@ func (w *walk) choose(t trace.Turn) int {
 func (w *walk) last() int {
 	n := w.came - 1
 	for n >= 0 && w.events[n].choice == nil {
-		n = w.events[n].thing.After - 1
+		n--
 	}
 	return n
 }

@@ -17,7 +17,9 @@ type Proof struct {
 	Goroutines     int    `json:"goroutines"` // of each client
 	Careless       bool   `json:"careless"`
 	Faults         int    `json:"faults"`
-	Seed           uint64 `json:"seed"`
+	// Lasting are the lengths of faults that last.
+	Lasting []string `json:"lasting,omitempty"`
+	Seed    uint64   `json:"seed"`
 	// Holds says that all runs were tried, and none violates anything.
 	Holds     bool    `json:"holds"`
 	Complete  bool    `json:"complete"`

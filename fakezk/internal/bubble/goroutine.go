@@ -60,7 +60,7 @@ func Register(name string, owner any) (release func()) {
 	s.began++
 	activeGoroutines.Add(1)
 	return func() {
-		pprof.SetGoroutineLabels(context.Background())
+		pprof.SetGoroutineLabels(s.labels)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.goroutines, id)

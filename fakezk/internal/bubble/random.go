@@ -37,8 +37,9 @@ var (
 
 // source holds the generators of one bubble.
 type source struct {
-	id   int64 // of the bubble
-	seed uint64
+	id     int64           // of the bubble
+	labels context.Context // with the labels by which the source is found
+	seed   uint64
 
 	mu         sync.Mutex
 	gen        *mathrand.ChaCha8
@@ -58,9 +59,10 @@ func seedRandom(seed uint64) (release func()) {
 	sourcesMu.Lock()
 	sources[id] = s
 	sourcesMu.Unlock()
-	pprof.SetGoroutineLabels(
-		pprof.WithLabels(context.Background(), pprof.Labels("bubble", strconv.FormatInt(id, 10))),
+	s.labels = pprof.WithLabels(
+		context.Background(), pprof.Labels("bubble", strconv.FormatInt(id, 10)),
 	)
+	pprof.SetGoroutineLabels(s.labels)
 	s.inherit()
 	activeBubbles.Add(1)
 	return func() {
@@ -137,6 +139,7 @@ func labelled() *source {
 //	goroutine 7 [running, synctest bubble 3]:
 //
 // A trace of the whole stack would take long, so a new goroutine of the bubble asks for its own.
+// The caller waits for it, and others may run meanwhile.
 func bubbleID() int64 {
 	id := make(chan int64)
 	go func() { id <- ownBubbleID() }()

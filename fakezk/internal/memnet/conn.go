@@ -22,7 +22,7 @@ type Conn struct {
 	onClose func()
 
 	readable chan struct{} // capacity 1; has an element after a change for readers
-	timer    *time.Timer   // used by the blocked reader only
+	timer    *time.Timer   // of the blocked reader; Renew moves it, with the lock
 
 	mu            sync.Mutex
 	in            []chunk       // delivered and not yet read
@@ -74,7 +74,8 @@ func (c *Conn) HandOver(p []byte, late time.Duration) {
 func (c *Conn) Renew(length int, late time.Duration) (ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waiting != 1 || !c.timerBusy || c.closed || c.inErr != nil || len(c.in) > 0 {
+	if c.waiting != 1 || !c.timerBusy || c.closed || c.inErr != nil || len(c.in) > 0 ||
+		!time.Now().Before(c.readDeadline) {
 		return false
 	}
 	c.read += length
@@ -238,11 +239,8 @@ func (c *Conn) Close() error {
 
 // SetDeadline sets both deadlines.
 func (c *Conn) SetDeadline(t time.Time) error {
-	c.mu.Lock()
-	c.readDeadline, c.writeDeadline = t, t
-	c.mu.Unlock()
-	c.wake()
-	return nil
+	_ = c.SetWriteDeadline(t)
+	return c.SetReadDeadline(t)
 }
 
 // SetReadDeadline makes every Read fail at t with os.ErrDeadlineExceeded, even one that

@@ -202,7 +202,7 @@ func TestRenewMovesTheDeadlineOfABlockedReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newPair()
 		check.Equal(t, c.Renew(20, 0), false, "without a reader")
-		must(t, c.SetReadDeadline(time.Now().Add(4*time.Second)))
+		must(t, c.SetDeadline(time.Now().Add(4*time.Second)))
 		began, result := time.Now(), readAsync(c)
 		time.Sleep(3 * time.Second)
 		check.Equal(t, c.Renew(20, 0), true, "with a reader")

@@ -63,24 +63,26 @@ func field(of reflect.Value, name string) reflect.Value {
 	return fieldAt(of, indexOf(of.Type(), name))
 }
 
-// fieldAt is the field with an index.
-func fieldAt(of reflect.Value, index int) reflect.Value {
-	f := of.Field(index)
+// fieldAt is the i-th field, although it is not exported.
+func fieldAt(of reflect.Value, i int) reflect.Value {
+	f := of.Field(i)
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
 
 // indexOf finds a field. It remembers the indices: to look for a name takes longer than to use one.
 func indexOf(of reflect.Type, name string) int {
 	known := fieldName{of, name}
-	if i, ok := indices.Load(known); ok {
-		return i.(int)
+	indicesMu.Lock()
+	defer indicesMu.Unlock()
+	if i, ok := indices[known]; ok {
+		return i
 	}
 	f, ok := of.FieldByName(name)
-	if !ok {
+	if !ok || len(f.Index) != 1 {
 		panic(fmt.Sprintf("fakezk: the go-zookeeper client's %s has no field %s: zksim needs "+
 			"v1.0.4", of, name))
 	}
-	indices.Store(known, f.Index[0])
+	indices[known] = f.Index[0]
 	return f.Index[0]
 }
 
@@ -89,4 +91,9 @@ type fieldName struct {
 	name string
 }
 
-var indices sync.Map // of the fields that were looked for, by fieldName
+// indices are those of the fields that were looked for. It is no sync.Map, which draws a number at
+// its first use: that would tell the first World of the process from later ones.
+var (
+	indicesMu sync.Mutex
+	indices   = map[fieldName]int{}
+)
