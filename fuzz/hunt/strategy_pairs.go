@@ -14,13 +14,13 @@ import (
 
 // pairs tries two faults at once: all pairs of a small workload, otherwise pairs at random. A fault
 // causes retries, which the run without faults does not have. Therefore every other proposal is
-// from one of four lists, in turns:
+// from one of four lists, in turns, of which the last has more in a hunt on several servers:
 //
 //   - The retry of a request that a first fault has lost: a second one loses it again, or begins an
 //     outage, for less than a session and for more.
 //   - Other requests in the wake of a single fault, once for each two operations, kinds and places.
-//   - Faults at times that a run tells; see inHolds, inPauses, inWindow. What untilChange makes of
-//     their runs comes at once.
+//   - Faults at times that a run tells, some of them single; see inHolds, inPauses, inWindow. What
+//     untilChange makes of their runs comes at once.
 //   - With several servers, plans of three faults; see deposings.
 type pairs struct {
 	input   strategyInput
@@ -32,7 +32,7 @@ type pairs struct {
 	windows []scenario.Scenario // faults at a time that a run tells
 	changes []scenario.Scenario // pauses that end just after another client's change
 	behind  []scenario.Scenario // second faults behind single ones
-	tried   map[string]bool     // the pairs that were in behind
+	tried   map[string]bool     // the names of what was in a list
 	turn    int
 }
 
@@ -116,10 +116,7 @@ func (p *pairs) learnDeposings(o *scenario.Outcome) {
 		return
 	}
 	for _, d := range deposings(o) {
-		if !p.tried[d.name] {
-			p.tried[d.name] = true
-			p.deposed = append(p.deposed, d.Scenario)
-		}
+		p.addPlan(&p.deposed, d.name, d.Scenario)
 	}
 }
 
@@ -156,7 +153,7 @@ func (p *pairs) propose() (scenario.Scenario, bool) {
 		}
 	}
 	lists := []*[]scenario.Scenario{&p.windows, &p.retries, &p.deposed, &p.behind}
-	if p.input.base.Scenario.Script.Servers > 1 { // the hunt asks for them
+	if p.input.base.Scenario.Script.Servers > 1 {
 		lists = append(lists, &p.deposed, &p.deposed)
 	}
 	for i := range lists {

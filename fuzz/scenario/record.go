@@ -23,7 +23,7 @@ type Record struct {
 	signals   bool     // the object under test has a signal for losses
 	token     int64    // of the last successful call with one
 	granted   string   // the kind of the last successful call
-	heard     *tally   // of the successful calls of all clients; nil if nobody asks
+	heard     *tally   // of the successful calls of all clients; nil unless time orders messages
 	atCall    []func() // of AtCall
 	calling   bool
 	failing   map[string]bool // kinds of calls: whether the last one failed; see Insist

@@ -145,8 +145,9 @@ func slowness(seed uint64) (d time.Duration) {
 // until the next call of the player, which is not one of BeginWithin, lost, the signal of loss, is
 // heeded; see [Record.Heed]. The labels of its draws begin with label.
 //
-// A hold whose session the server has ended meanwhile goes on for LongHold in one of three cases,
-// and in another one until a client hears of the next grant: then comes a late release.
+// If the server has ended a session of the client meanwhile, the hold goes on for LongHold in one
+// of three cases, and in another one until a client hears of the next grant, for 0.4 s at most:
+// then comes a late release.
 func (p *Player) Hold(label string, lost <-chan struct{}) {
 	p.AtCall(p.Heed(0, lost))
 	expired := p.client.Expired()
@@ -176,7 +177,8 @@ func (p *Player) Hold(label string, lost <-chan struct{}) {
 	}
 }
 
-// A client whose session has ended in a hold looks so often for the next grant.
+// A client whose session has ended in a hold looks for the next grant so many times, after each
+// glance of time.
 const (
 	glance  = 2 * time.Millisecond
 	glances = 200

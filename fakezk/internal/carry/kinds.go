@@ -66,7 +66,8 @@ func ruleOf(kind fault.Kind) (r rule, ok bool) {
 	return r, true
 }
 
-// Applies reports whether the server handles a request when the fault acts on it.
+// Applies reports whether the server may handle a request when the fault acts on it. True is the
+// safe answer for a proof: then the fault touches what its request touches.
 func (f *Armed) Applies() bool {
 	r, _ := ruleOf(f.Kind)
 	return r.reply != nil || f.Kind == fault.Pause || f.Kind == fault.Error
