@@ -83,7 +83,7 @@ func tinyStep(p *scenario.Player, name, path string) (value string, err error) {
 		return fmt.Sprint(names), err
 	case "watch":
 		_, _, _, err = conn.ExistsW(path)
-	case "lock", "unlock": // a lock that is none
+	case "lock", "unlock", "close", "take", "ack", "enter", "leave": // holds that keep nobody out
 		_, _, err = conn.Exists(path)
 	case "await": // what happens to a node, or a pause, whatever comes first
 		_, _, changed, err := conn.ExistsW(path)
@@ -277,12 +277,23 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 // TestProofTriesHoldsAtOnce of which no request tells: one ends before the other begins, or behind.
 func TestProofTriesHoldsAtOnce(t *testing.T) {
 	t.Parallel()
-	s := tiny("lock /x, pause, unlock /x", "pause, pause, pause, lock /y, unlock /y")
+	for begin, ends := range map[string][]string{
+		"lock": {"unlock", "close"}, "take": {"ack"}, "enter": {"leave"},
+	} {
+		for _, end := range ends {
+			testHoldsAtOnce(t, begin, end)
+		}
+	}
+}
+
+func testHoldsAtOnce(t *testing.T, begin, end string) {
+	t.Helper()
+	s := tiny(begin+" /x, pause, "+end+" /x", "pause, pause, pause, "+begin+" /y, "+end+" /y")
 	s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 		v := linearizability.Verdict{Property: scenario.InvariantProperty}
 		locked, unlocking := map[string]int64{}, map[string]int64{}
 		for _, op := range e.History.Ops {
-			if op.Kind == "lock" {
+			if op.Kind == begin {
 				locked[op.Client] = op.Return
 			} else {
 				unlocking[op.Client] = op.Call
@@ -298,7 +309,8 @@ func TestProofTriesHoldsAtOnce(t *testing.T) {
 		p.plan(nil)
 		p.trees[0].deaf = deaf
 		check.OK(t, p.run(t.Context()))
-		check.Equal(t, p.Violation != nil, !deaf, "two holds at once are found; deaf: %t", deaf)
+		check.Equal(t, p.Violation != nil, !deaf, "two holds at once are found, from %s to %s; deaf: %t",
+			begin, end, deaf)
 	}
 }
 
