@@ -18,18 +18,12 @@ const (
 	unnoticed = 5*tick + 3*tick/4
 )
 
-// A deposing is a plan by which a client reads from a leader that was deposed and does not know.
-type deposing struct {
-	name string // equal for plans that are alike
-	scenario.Scenario
-}
-
-// deposings are such plans for the requests of a run, before its first fault, to the server that
-// leads at first. A goroutine waits for the reply to the request, and the leader is cut off. When
-// the goroutine goes on, another client has gone to the new leader. That client needs a fault of
-// its own: a client that looks for a server in the election finds the old leader alone, and stays
-// there.
-func deposings(o *scenario.Outcome) (plans []deposing) {
+// deposings are plans by which a client reads from a leader that was deposed and does not know.
+// They are for the requests of a run, before its first fault, to the server that leads at first. A
+// goroutine waits for the reply to the request, and the leader is cut off. When the goroutine goes
+// on, another client has gone to the new leader. That client needs a fault of its own: a client
+// that looks for a server in the election finds the old leader alone, and stays there.
+func deposings(o *scenario.Outcome) (plans []timed) {
 	s := o.Scenario
 	if s.Script.Servers < 2 || s.Schedule.Kind != sim.Latencies {
 		return nil
@@ -55,7 +49,7 @@ func deposings(o *scenario.Outcome) (plans []deposing) {
 				{Kind: fault.Cut, Client: other, At: at + elected},
 			}
 			name := fmt.Sprint(request, " ", seen[r.Client+request], " ", other)
-			plans = append(plans, deposing{name, s})
+			plans = append(plans, timed{name, s})
 		}
 	}
 	return plans

@@ -450,16 +450,16 @@ func (p *Proof) Scope() string {
 			", at every request and notification, and the end of a session at any moment\n"
 	}
 	if faults > 0 && len(p.bounds.Lasting) > 0 {
-		text += fmt.Sprintf("tried: each of %s, at every request and notification, for %s\n", p.kinds(true),
-			textOf(p.bounds.Lasting))
+		text += fmt.Sprintf("tried: each of %s, at every request and notification, for %s\n",
+			p.kinds(true), textOf(p.bounds.Lasting))
 		others += ", and other lengths of these"
 	}
 	return text + fmt.Sprintf("not tried, so not proved: other scripts, payloads, pauses and random "+
 		"numbers than those of seed %d; %s; several servers; timers that end while a "+
 		"message is under way (pauses of the script below %v, and its contexts below that, take no "+
 		"time, and end in every order); other orders of the begins and ends of calls of "+
-		"different clients that no request ties together, but for those of holds; other orders of the goroutines of one client, and after "+
-		"the end of all scripts", p.Scenario.Seed, others, sim.Lateness)
+		"different clients that no request ties together, but for those of holds; other orders of "+
+		"the goroutines of one client, and after the end of all scripts", p.Scenario.Seed, others, sim.Lateness)
 }
 
 // kinds are the kinds of faults that were tried, those that last or the others.

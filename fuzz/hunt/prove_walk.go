@@ -51,7 +51,6 @@ type choice struct {
 // An event is a thing that has come.
 type event struct {
 	thing  trace.Thing
-	said   said
 	choice *choice  // nil if there was none
 	epoch  int      // counts the times at which something came that was no thing
 	before []uint64 // the events of the epoch that are tied before it, as bits
@@ -163,36 +162,34 @@ func (w *walk) choose(t trace.Turn) int {
 	return picked
 }
 
-// last is the last event that was chosen, -1 if there is none. Those behind it have come at once.
-func (w *walk) last() int {
-	n := w.came - 1
-	for n >= 0 && w.events[n].choice == nil {
-		n--
+// last is the last choice, nil before the first one. The events behind its own have come at once.
+func (w *walk) last() *choice {
+	if w.at == 0 {
+		return nil
 	}
-	return n
+	return w.choices[w.at-1]
 }
 
 // noteSaid notes what scripts have said behind the last event that was chosen.
 func (w *walk) noteSaid(lines []trace.Said) {
-	n := w.last()
-	if n < 0 || w.deaf {
+	c := w.last()
+	if c == nil || w.deaf {
 		return
 	}
-	chosen := &w.events[n]
+	said := c.said[c.picked]
 	for _, line := range lines {
-		chosen.said.add(line.Text)
+		said.add(line.Text)
 	}
-	chosen.choice.said[chosen.choice.picked] = chosen.said
+	c.said[c.picked] = said
 }
 
 // noteLost sees to it that what the last event has taken away is tried before it. It is a race like
 // others, but of a thing that has not come.
 func (w *walk) noteLost(lost []trace.Thing) {
-	n := w.last()
-	if n < 0 || w.noLoss {
+	c := w.last()
+	if c == nil || w.noLoss {
 		return
 	}
-	c := w.events[n].choice
 	for _, thing := range lost {
 		at := slices.IndexFunc(c.things, thing.Same)
 		if at >= 0 && !slices.Contains(c.try, at) {
@@ -284,7 +281,7 @@ func (w *walk) tie(n int) {
 		case e.thing.After == i+1, e.thing.Kind == other.thing.Kind &&
 			e.thing.Client == other.thing.Client && e.thing.Conn == other.thing.Conn &&
 			(e.thing.Kind == trace.AtServer || e.thing.Kind == trace.AtClient): // cannot overtake
-		case parts[i] == nil && w.commuteAs(other.thing, other.said, e.thing, e.said):
+		case parts[i] == nil && w.commuteAs(other.thing, other.said(), e.thing, e.said()):
 			continue
 		case other.choice == nil && cause >= 0 && w.events[cause].epoch == e.epoch:
 			parts[cause] = append(append(parts[cause], parts[i]...), i)
@@ -301,6 +298,14 @@ func (w *walk) tie(n int) {
 
 // follows reports whether an event is tied before e.
 func (e *event) follows(n int) bool { return e.before[n/64]&(1<<(n%64)) != 0 }
+
+// said is what scripts have said behind an event. It is kept with the choice.
+func (e *event) said() (s said) {
+	if e.choice != nil {
+		s = e.choice.said[e.choice.picked]
+	}
+	return s
+}
 
 // follow ties an event before e, with all that is tied before it.
 func (e *event) follow(n int, other *event) {
