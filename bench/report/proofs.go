@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	exhibits "github.com/zksim/zksim/fuzz/gallery"
+	"github.com/zksim/zksim/fuzz/saved"
 )
 
 // proved are the recipes of which proofs are measured.
@@ -52,7 +54,7 @@ func proofs(l *runner) (string, error) {
 			return "", err
 		}
 	}
-	exhibits, err := provedExhibits(l)
+	ofGallery, err := provedExhibits(l)
 	if err != nil {
 		return "", err
 	}
@@ -61,7 +63,7 @@ func proofs(l *runner) (string, error) {
 			"fault does not reach, or that ends when the rest is known.") +
 			commandBlock("zksim prove NAME --faults 0 --runs 60000 --for 0s") +
 			table([]string{"recipe", "faults", "result", "classes", "runs", "redundant", "seconds"},
-				rows) + "\n" + exhibits,
+				rows) + "\n" + ofGallery,
 		nil
 }
 
@@ -143,31 +145,21 @@ func proveExhibit(l *runner, slug string, flags ...string) (faults int, smallest
 // for several servers, and the script and the faults in words.
 func ownScript(l *runner, slug string) (flags []string, words string, err error) {
 	name := filepath.Join(l.root, "fuzz", "gallery", "testdata", slug+".yaml")
-	text, err := os.ReadFile(name)
+	f, err := saved.Load(name, exhibits.Catalogue().Find)
 	if err != nil {
 		return nil, "", err
 	}
-	small := true
-	var needs, kinds []string
-	for line := range strings.Lines(string(text)) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		if kind, ok := strings.CutPrefix(key, "- "); ok {
-			kinds = append(kinds, strings.Fields(kind)[0])
-		}
-		switch key {
-		case "clients", "rounds", "seed":
-			flags = append(flags, "--"+key, value)
-			small = small && (key == "seed" || value < "4")
-		case "servers":
-			small = false
-		}
-		switch key {
-		case "clients", "rounds", "seed", "servers":
-			needs = append(needs, key+" "+value)
-		}
+	s := f.Scenario
+	clients, rounds, seed := strconv.Itoa(s.Script.Clients), strconv.Itoa(s.Script.Rounds),
+		strconv.FormatUint(s.Seed, 10)
+	needs := []string{"clients " + clients, "rounds " + rounds, "seed " + seed}
+	if s.Script.Servers > 1 {
+		needs = append(needs, fmt.Sprint("servers ", s.Script.Servers))
+	} else if s.Script.Clients < 4 && s.Script.Rounds < 4 {
+		flags = []string{"--clients", clients, "--rounds", rounds, "--seed", seed}
 	}
-	if !small {
-		flags = nil
+	for _, f := range s.Plan {
+		needs = append(needs, string(f.Kind))
 	}
-	return flags, strings.Join(append(needs, kinds...), ", "), nil
+	return flags, strings.Join(needs, ", "), nil
 }
