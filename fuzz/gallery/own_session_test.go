@@ -1,10 +1,8 @@
 package gallery_test
 
 import (
-	"context"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/saved"
@@ -24,26 +22,6 @@ func unnamed(w scenario.Workload) scenario.Workload {
 	}
 	return w
 }
-
-// dialing is a workload whose code dials by itself.
-func dialing(w scenario.Workload) scenario.Workload {
-	play := w.Play
-	w.Play = func(p *scenario.Player, s scenario.Script) {
-		conn, events, err := zk.Connect([]string{p.Address()}, scenario.SessionTimeout,
-			zk.WithLogger(silent{}), zk.WithLogInfo(false))
-		if err != nil {
-			panic(err)
-		}
-		context.AfterFunc(p.Context(), conn.Close) // what is left at rest is judged
-		p.UseConn(conn, events)
-		play(p, s)
-	}
-	return w
-}
-
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}
 
 // savedOf is the scenario of an exhibit.
 func savedOf(t *testing.T, e gallery.Exhibit) scenario.Scenario {
@@ -75,7 +53,7 @@ func TestExhibitsShowWhenTheyDial(t *testing.T) {
 				}
 			}
 			s.Workload = dialing(e.Right)
-			if o := run(t, s); o.Status() != linearizability.OK {
+			if o := run(t, s); o.Status() != linearizability.OK && !leaves(o) {
 				t.Errorf("the right recipe: %s", o.Story())
 			}
 		})
