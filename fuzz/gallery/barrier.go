@@ -105,6 +105,8 @@ var plantedBarriers = []Exhibit{
 	planted("does not look whether it is set", linearizable,
 		barrierOf(plainBarrier{ignoresSetError: true})),
 	planted("removes twice", delivery, barrierOf(plainBarrier{again: true})),
+	planted("each wait in vain leaves a watch", orphans, // as CURATOR-654 has it
+		barrierOf(plainBarrier{forgets: true})),
 	planted("always says that it is down", linearizable,
 		object.Barrier(func(env object.Env) object.Barrierer {
 			return blindBarrier{recipes.NewBarrier(env.Conn, barrierPath)}
@@ -129,6 +131,9 @@ type plainBarrier struct {
 	strict          bool  // takes a barrier that is gone for an error
 
 	before func(conn *zk.Conn, path string) error // it looks, for ensembles
+
+	forgets bool            // a wait that is given up forgets its watch
+	change  <-chan zk.Event // the watch of the wait before
 }
 
 func barrierOf(bad plainBarrier) scenario.Workload {
@@ -164,15 +169,20 @@ func (b *plainBarrier) Remove(ctx context.Context) error {
 
 func (b *plainBarrier) Wait(ctx context.Context) error {
 	for ctx.Err() == nil {
-		change, err := b.watch()
-		switch {
-		case errors.Is(err, zk.ErrNoNode):
-			return nil
-		case err != nil:
-			time.Sleep(20 * time.Millisecond)
-			continue
+		if b.change == nil {
+			change, err := b.watch()
+			switch {
+			case errors.Is(err, zk.ErrNoNode):
+				return nil
+			case err != nil:
+				time.Sleep(20 * time.Millisecond)
+				continue
+			}
+			b.change = change
 		}
-		await(ctx, change)
+		if _, err := await(ctx, b.change); err == nil || b.forgets {
+			b.change = nil
+		}
 		if b.once {
 			return nil
 		}

@@ -91,9 +91,27 @@ func (p barrierPlayer) turn(round int) {
 		p.client.Hold(scenario.At("hold", round), nil)
 		p.retry(ops.Remove, scenario.At(ops.Remove, round), Barrierer.Remove)
 	case 2, 3:
+		p.waitInVain(round)
 		p.retry(ops.Wait, scenario.At(ops.Wait, round), Barrierer.Wait)
 	}
 	_ = p.look()
+}
+
+// shortWaits is how many waits in vain a client begins in a row.
+const shortWaits = 8
+
+// waitInVain waits in one turn of eight for short times, one after the other, until it passes.
+func (p barrierPlayer) waitInVain(round int) {
+	if p.client.Choose(scenario.At("waits in vain", round), 8) > 0 {
+		return
+	}
+	for n, failed := 0, true; failed && n < shortWaits; n++ {
+		failed = p.client.Call(ops.Wait, "", func(ctx context.Context) error {
+			ctx, cancel := p.client.Within(ctx, 50*time.Millisecond)
+			defer cancel()
+			return p.barrier().Wait(ctx)
+		}) != nil
+	}
 }
 
 // retry calls an operation until it succeeds. The first attempt has a short context in some rounds.

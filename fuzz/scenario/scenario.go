@@ -124,6 +124,7 @@ func (s Scenario) judge(
 	default:
 		o.Hangs = judgeScripts(&o.Report, result, players, s.limit())
 		judgeLeaks(&o.Report, o.Rest)
+		judgeWatches(&o.Report, result, o.History)
 	}
 	tellLastActs(&o.Report, result, o.History)
 	return o, nil
