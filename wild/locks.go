@@ -6,6 +6,7 @@ import (
 	dubbogo "github.com/dubbogo/go-zookeeper/zk"
 	"github.com/go-zookeeper/zk"
 	samuel "github.com/samuel/go-zookeeper/zk"
+	zdivision "github.com/z-division/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -41,4 +42,14 @@ func dubbogoLock() scenario.Workload {
 		context.AfterFunc(env.Context, conn.Close)
 		return dubbogo.NewLock(conn, env.Path, dubbogo.WorldACL(dubbogo.PermAll))
 	}, object.LockClaims{About: "zk.Lock of dubbogo/go-zookeeper"}).Named("dubbogo")
+}
+
+// zDivisionLock is zk.Lock of github.com/z-division/go-zookeeper, the client of Vitess.
+func zDivisionLock() scenario.Workload {
+	return object.BlockingLock(func(env object.Env) object.BlockingLocker {
+		conn, _, err := zdivision.Connect([]string{env.Address}, scenario.SessionTimeout)
+		check(err)
+		context.AfterFunc(env.Context, conn.Close)
+		return zdivision.NewLock(conn, env.Path, zdivision.WorldACL(zdivision.PermAll))
+	}, object.LockClaims{About: "zk.Lock of z-division/go-zookeeper"}).Named("z-division")
 }

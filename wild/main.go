@@ -45,7 +45,8 @@ func main() { cli.Main(libraries()...) }
 // libraries are the workloads, one for each part of a library.
 func libraries() []scenario.Workload {
 	return []scenario.Workload{
-		goZookeeperLock(), samuelLock(), dubbogoLock(), vaultLock(), topicctlLock(),
-		goKitRegistry(), goKitInstancer(), gostRegistry(), prometheusDiscovery(),
+		goZookeeperLock(), samuelLock(), dubbogoLock(), zDivisionLock(), vaultLock(),
+		topicctlLock(), vitessLock(), vitessElection(), daprValue(), goKitRegistry(),
+		goKitInstancer(), gostRegistry(), prometheusDiscovery(),
 	}
 }

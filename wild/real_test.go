@@ -23,7 +23,8 @@ var onRealServer = []string{
 	"vault-held-without-leader", "lock-left-behind-go-zookeeper", "lock-left-behind-samuel",
 	"lock-left-behind-dubbogo", "go-kit-never-deregisters", "vault-left-behind",
 	"lock-lost-unlock-go-zookeeper", "lock-lost-unlock-samuel", "lock-lost-unlock-dubbogo",
-	"go-kit-instancer-stops-after-an-error",
+	"go-kit-instancer-stops-after-an-error", "lock-left-behind-z-division",
+	"lock-lost-unlock-z-division", "dapr-creates-no-key", "vitess-stop-never-returns",
 }
 
 // inRealTime are the scenarios of libraries that have fixed times: the clock and the World go
