@@ -30,9 +30,8 @@ type Client struct {
 	asked  atomic.Bool // it has sent a request on a connection of Connect
 	cutOff atomic.Bool // its last dial has failed
 
-	expired atomic.Int64 // sessions that the server has ended
-
 	mu       sync.Mutex           // guards the fields below
+	expired  map[int64]bool       // sessions that the server has ended
 	connects int                  // calls of Connect
 	conns    []connection         // every one
 	scripts  [MaxGoroutines]int64 // ids of goroutines with a running script, 0: none
@@ -67,9 +66,18 @@ func (c *Client) GetsOn() { c.lines.GetsOn() }
 // CutOff reports whether the client's last dial has failed: perhaps it can reach no server.
 func (c *Client) CutOff() bool { return c.cutOff.Load() }
 
-// Expired is the number of sessions of the client that the server has ended. The client may not
-// know of the last one.
-func (c *Client) Expired() int { return int(c.expired.Load()) }
+// Expired is the number of sessions of the client that the server has ended, or of those that are
+// the given one, if that is not 0. The client may not know of the last one.
+func (c *Client) Expired(session int64) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for ended := range c.expired {
+		if session == 0 || session == ended {
+			n++
+		}
+	}
+	return n
+}
 
 // Session is the session of Conn. It is 0 if the client has called Connect, or its own code has
 // dialed: then it has several sessions, and only the code knows which of them it uses.

@@ -115,11 +115,16 @@ func (s *processes) sessions(client int64) (list []int64) {
 	return list
 }
 
-// expired counts a session that has ended for the client that had it.
+// expired notes a session that has ended for the client that had it.
 func (s *processes) expired(session int64) {
 	for _, p := range s.list {
 		if p.sessions[session] {
-			p.client.expired.Add(1)
+			p.client.mu.Lock()
+			if p.client.expired == nil {
+				p.client.expired = map[int64]bool{}
+			}
+			p.client.expired[session] = true
+			p.client.mu.Unlock()
 		}
 	}
 }

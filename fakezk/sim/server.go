@@ -189,6 +189,7 @@ func (s *server) expire(session int64, late time.Duration) bool {
 	}
 	if ok {
 		s.record.Log("server", "expires session %s", tracetext.Session(session))
+		s.expired(session) // if it is late, before its nodes go
 		s.react(r)
 	}
 	return ok

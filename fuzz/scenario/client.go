@@ -100,8 +100,9 @@ type client interface {
 	Session() int64
 	// CutOff reports whether the last dial has failed: perhaps the client can reach no server.
 	CutOff() bool
-	// Expired is the number of sessions of the client that the server has ended, as far as known.
-	Expired() int
+	// Expired is the number of sessions of the client that the server has ended, as far as known,
+	// or of those that are the given one, if that is not 0.
+	Expired(session int64) int
 	// Address is an address for the client's own code to dial.
 	Address() string
 	Sleep(ctx context.Context, d time.Duration) error
@@ -139,5 +140,5 @@ func (c realClient) Within(ctx context.Context, d time.Duration) (context.Contex
 	context.CancelFunc) {
 	return context.WithTimeout(ctx, d/time.Duration(c.Pace()))
 }
-func (realClient) Number() int  { return 0 }
-func (realClient) Expired() int { return 0 }
+func (realClient) Number() int       { return 0 }
+func (realClient) Expired(int64) int { return 0 }

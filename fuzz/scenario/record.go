@@ -23,6 +23,7 @@ type Record struct {
 	signals   bool     // the object under test has a signal for losses
 	token     int64    // of the last successful call with one
 	granted   string   // the kind of the last successful call
+	grantedIn int64    // its session, 0 if not known
 	heard     *tally   // of the successful calls of all clients; nil unless time orders messages
 	atCall    []func() // of AtCall
 	calling   bool
@@ -112,7 +113,9 @@ func (c Call) OK(r linearizability.Result) {
 	c.record.granted = c.kind
 	c.record.heard.add(c.kind)
 	c.ends(nil)
-	c.call.OK(c.inSession(r))
+	r = c.inSession(r)
+	c.record.grantedIn = r.Session
+	c.call.OK(r)
 }
 
 // A tally counts calls by their kinds.

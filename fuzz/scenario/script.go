@@ -145,12 +145,13 @@ func slowness(seed uint64) (d time.Duration) {
 // until the next call of the player, which is not one of BeginWithin, lost, the signal of loss, is
 // heeded; see [Record.Heed]. The labels of its draws begin with label.
 //
-// If the server has ended a session of the client meanwhile, the hold goes on for LongHold in one
+// If the server has ended the session of the hold meanwhile, the hold goes on for LongHold in one
 // of three cases, and in another one until a client hears of the next grant, for 0.4 s at most:
 // then comes a late release.
 func (p *Player) Hold(label string, lost <-chan struct{}) {
 	p.AtCall(p.Heed(0, lost))
-	expired := p.client.Expired()
+	session := p.grantedIn
+	expired := p.client.Expired(session)
 	d := time.Duration(5+p.Choose(label+" time", 40)) * time.Millisecond
 	if p.Choose(label+" long", 8) == 0 {
 		d += LongHold
@@ -161,7 +162,7 @@ func (p *Player) Hold(label string, lost <-chan struct{}) {
 		d += minutes
 	}
 	p.Pause(d)
-	if p.heard == nil || p.client.Expired() == expired {
+	if p.heard == nil || p.client.Expired(session) == expired {
 		return
 	}
 	switch p.Choose(label+" outlasts its session", 3) {
