@@ -153,6 +153,7 @@ type prover struct {
 	visit   func(*scenario.Outcome)     // of each class
 	commute func(a, b trace.Thing) bool // whether the order of two things makes no difference
 
+	workers int                            // for tests; 0: all processors
 	played  int                            // runs, also those that another process counts
 	units   int                            // plans with the most faults
 	trees   []*tree                        // to be tried, the first of them next
@@ -183,7 +184,6 @@ type tree struct {
 	*walk
 	plan     []fault.Fault
 	counts   bool           // in this process
-	view     uint64         // of the last run that was played to its end
 	requests map[string]int // the most of each client in any run
 	events   map[string]int
 }
@@ -210,7 +210,9 @@ func (p *prover) plan(plan []fault.Fault) {
 }
 
 func (p *prover) newTree(plan []fault.Fault, counts bool) *tree {
-	return &tree{walk: newWalk(p.commute), plan: plan, counts: counts,
+	w := &walk{commute: p.commute}
+	w.walkers = []*walker{{walk: w}}
+	return &tree{walk: w, plan: plan, counts: counts,
 		requests: map[string]int{}, events: map[string]int{}}
 }
 
@@ -275,32 +277,60 @@ func (p *prover) addFault(t *tree) {
 	}
 }
 
-// atATime is the number of trees of which a run is played at the same time. It is fixed, so that
-// the order does not depend on the number of cores.
+// atATime is the number of trees at the same time, and that of the walkers of each. It is fixed, so
+// that the order does not depend on the number of cores, and that in a tree not on other trees.
 const atATime = 8
 
-// playSome plays the next run of each of some trees, and takes in the runs in order.
-func (p *prover) playSome(ctx context.Context) error {
+// round returns the walkers that are to play a run, of some trees. In a new round that is each
+// walker of these.
+func (p *prover) round() (walkers []*walker, of []*tree) {
+	find := func() {
+		for _, t := range p.trees {
+			for _, w := range t.walkers {
+				if w.due {
+					walkers, of = append(walkers, w), append(of, t)
+				}
+			}
+		}
+	}
+	if find(); len(walkers) > 0 {
+		return walkers, of // it was interrupted
+	}
 	n := min(atATime, p.next(p.trees))
+	for _, t := range p.trees[:n] {
+		t.share(atATime)
+		for _, w := range t.walkers {
+			w.due = true
+		}
+	}
+	find()
+	return walkers, of
+}
+
+// playSome plays a round of runs, and takes in the runs in order.
+func (p *prover) playSome(ctx context.Context) error {
+	walkers, trees := p.round()
+	n := len(walkers)
 	if p.bounds.Runs > 0 {
 		n = min(n, p.bounds.Runs-p.played)
 	}
-	trees, runs := slices.Clone(p.trees[:n]), make([]*played, n)
-	parallel(ctx, n, 0, func(i int) (goOn bool) {
-		runs[i] = p.play(trees[i])
+	runs := make([]*played, n)
+	parallel(ctx, n, p.workers, func(i int) (goOn bool) {
+		runs[i] = p.play(trees[i], walkers[i])
 		return true
 	})
-	for i, t := range trees {
+	for i, w := range walkers[:n] {
 		if runs[i] == nil {
 			return ctx.Err()
 		}
 		if runs[i].err != nil {
 			return runs[i].err
 		}
-		if p.take(t, runs[i].outcome); p.Violation != nil {
+		t := trees[i]
+		if p.take(t, w, runs[i].outcome); p.Violation != nil {
 			return nil
 		}
-		if t.over {
+		if len(t.walkers) == 0 {
 			p.calm = p.calm || len(t.plan) == 0 && p.unclear > 0
 			p.trees = slices.DeleteFunc(p.trees, func(other *tree) bool { return other == t })
 			if t.counts {
@@ -309,29 +339,33 @@ func (p *prover) playSome(ctx context.Context) error {
 			p.addFault(t)
 		}
 	}
+	p.estimate()
+	return nil
+}
+
+func (p *prover) estimate() {
 	share := float64(p.Tried)
-	for _, t := range p.trees[:min(n, len(p.trees))] {
+	for _, t := range p.trees[:min(atATime, len(p.trees))] {
 		if t.counts {
-			share += t.share()
+			share += t.done()
 		}
 	}
 	if share > 0 {
 		p.Estimate = float64(p.Runs) * float64(p.Plans) / share
 	}
-	return nil
 }
 
-// play plays the next run of a tree. There is no outcome if it is redundant.
-func (p *prover) play(t *tree) *played {
+// play plays the next run of a walker. There is no outcome if it is redundant.
+func (p *prover) play(t *tree, w *walker) *played {
 	r, s := new(played), p.Scenario
-	s.Plan, s.Schedule = t.plan, t.schedule()
-	t.begin()
-	r.outcome, r.err = saved.PlayBy(s, t.choose)
+	s.Plan, s.Schedule = t.plan, w.schedule()
+	w.begin()
+	r.outcome, r.err = saved.PlayBy(s, w.choose)
 	switch {
 	case r.err != nil:
-	case t.diverged != nil:
-		r.err = t.diverged
-	case t.long && (r.outcome == nil || r.outcome.Property() == ""):
+	case w.diverged != nil:
+		r.err = w.diverged
+	case w.long && (r.outcome == nil || r.outcome.Property() == ""):
 		r.err = fmt.Errorf("a run has more than %d steps, which is too long for a proof",
 			mostEvents)
 	}
@@ -342,18 +376,20 @@ func (p *prover) play(t *tree) *played {
 		r.err = fmt.Errorf("%s, plan %v: %w", s, s.Plan, r.err)
 		return r
 	}
-	if t.end(); r.outcome != nil {
-		t.view = viewOf(r.outcome)
+	if w.end(); r.outcome != nil {
+		w.view = viewOf(r.outcome)
 	}
 	return r
 }
 
-// take takes in a run.
-func (p *prover) take(t *tree, o *scenario.Outcome) {
+// take takes in the run of a walker.
+func (p *prover) take(t *tree, w *walker, o *scenario.Outcome) {
 	p.played++
+	w.due = false
+	t.walk.take(w)
 	redundant := o == nil || len(o.Result.Missed) > 0 && o.Status() == linearizability.OK
 	if t.counts {
-		p.count(t, o, redundant)
+		p.count(w, o, redundant)
 	}
 	if redundant {
 		return
@@ -373,7 +409,7 @@ func (p *prover) take(t *tree, o *scenario.Outcome) {
 }
 
 // count counts a run.
-func (p *prover) count(t *tree, o *scenario.Outcome, redundant bool) {
+func (p *prover) count(w *walker, o *scenario.Outcome, redundant bool) {
 	if p.Runs++; redundant {
 		p.Redundant++
 		return
@@ -382,7 +418,7 @@ func (p *prover) count(t *tree, o *scenario.Outcome, redundant bool) {
 	p.visit(o)
 	p.seen.add(basisOf(o))
 	if len(p.views) < MostViews {
-		p.views[t.view] = true
+		p.views[w.view] = true
 	}
 	p.Views = len(p.views)
 	if o.Status() == linearizability.Unknown {
@@ -397,94 +433,4 @@ func (p *prover) triedFewer(o *scenario.Outcome) bool {
 	faults := len(o.Scenario.Plan)
 	return p.unclear >= faults && len(o.Result.Missed) == 0 &&
 		!slices.ContainsFunc(p.trees, func(t *tree) bool { return len(t.plan) < faults })
-}
-
-// Holds reports whether all runs were tried, and none violates anything.
-func (p *Proof) Holds() bool { return p.Complete && p.Violation == nil && p.Undecided == 0 }
-
-// String is the result in one sentence.
-func (p *Proof) String() string {
-	within := forScript(p.Scenario.Script) + ", "
-	switch p.Faults {
-	case 0:
-		within += "no faults"
-	case 1:
-		within += "at most 1 fault"
-	default:
-		within += fmt.Sprintf("at most %d faults", p.Faults)
-	}
-	if part := p.bounds.Part.String(); part != "" {
-		within += ", shard " + part
-	}
-	switch {
-	case p.Violation != nil:
-		return fmt.Sprintf("violated in run %d: %s", p.Runs, p.Violation.Summary())
-	case !p.Complete && p.Plans == 1 && p.Faults > 0 && !p.calm:
-		return fmt.Sprintf("not complete: %d of an estimated %.0f runs without a fault, "+
-			"none with one, %s", p.Runs, p.Estimate, within)
-	case !p.Complete && p.calm:
-		within += "; it holds without faults"
-		fallthrough
-	case !p.Complete:
-		return fmt.Sprintf("not complete: %d of an estimated %.0f runs, %s", p.Runs, p.Estimate,
-			within)
-	case p.Undecided > 0:
-		return fmt.Sprintf("not decided: %d of %d classes of runs, %s", p.Undecided, p.Classes,
-			within)
-	}
-	return fmt.Sprintf("holds: %d classes of runs, complete, %s", p.Classes, within)
-}
-
-// Scope says in words what was tried and what was not. So it tells what a proof does not prove. For
-// a violation it is about the runs with fewer faults.
-func (p *Proof) Scope() string {
-	text := "tried: every order in which requests reach the server, and in which messages, dials " +
-		"and ends of pauses and contexts reach a client, and in which holds begin and end\n"
-	faults := p.Faults
-	if p.Violation != nil {
-		faults = len(p.Violation.Scenario.Plan) - 1
-	}
-	others := "other faults"
-	if faults > 0 {
-		text += "tried: each of " + p.kinds(false) +
-			", at every request and notification, and the end of a session at any moment\n"
-	}
-	if faults > 0 && len(p.bounds.Lasting) > 0 {
-		text += fmt.Sprintf("tried: each of %s, at every request and notification, for %s\n",
-			p.kinds(true), textOf(p.bounds.Lasting))
-		others += ", and other lengths of these"
-	}
-	return text + fmt.Sprintf("not tried, so not proved: other scripts, payloads, pauses and random "+
-		"numbers than those of seed %d; %s; several servers; timers that end while a "+
-		"message is under way (pauses of the script below %v, and its contexts below that, take no "+
-		"time, and end in every order); other orders of the begins and ends of calls of "+
-		"different clients that no request ties together, but for those of holds; other orders of "+
-		"the goroutines of one client, and after the end of all scripts", p.Scenario.Seed, others, sim.Lateness)
-}
-
-// kinds are the kinds of faults that were tried, those that last or the others.
-func (p *Proof) kinds(lasting bool) string {
-	var kinds []string
-	for _, k := range fault.KindsFor(1) {
-		if k.Lasts == lasting {
-			kinds = append(kinds, string(k.Kind))
-		}
-	}
-	return strings.Join(kinds, ", ")
-}
-
-func textOf(list []time.Duration) string {
-	var words []string
-	for _, d := range list {
-		words = append(words, d.String())
-	}
-	return strings.Join(words, ", ")
-}
-
-// CheckJudged is [Sweep.CheckJudged] for the runs of a proof. A process of several may have none.
-func (p *Proof) CheckJudged() error {
-	if p.Classes == 0 && p.bounds.Part != (Part{}) {
-		return nil
-	}
-	return p.seen.check(p.Scenario.Workload, p.Classes)
 }

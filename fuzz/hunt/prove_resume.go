@@ -18,8 +18,8 @@ import (
 )
 
 // A frontier is what is left to try, with what was found before, as a file. Of a tree it has the
-// way of the last run, and what was tried and is to be tried at each of its choices. The rest is
-// found again when the way is gone anew.
+// ways of its walkers, and what was tried and is to be tried at each of the choices. The rest is
+// found again when a way is gone anew.
 type frontier struct {
 	Work     string       `json:"work"`
 	Counts   countsOnFile `json:"counts"`
@@ -59,16 +59,23 @@ type treeOnFile struct {
 	Plan     []string       `json:"plan"`
 	Counts   bool           `json:"counts"`
 	Choices  []choiceOnFile `json:"choices,omitempty"`
+	Walkers  []walkerOnFile `json:"walkers"`
 	Requests map[string]int `json:"requests,omitempty"`
 	Events   map[string]int `json:"events,omitempty"`
 }
 
 type choiceOnFile struct {
-	Known  uint64       `json:"known"`
-	Said   map[int]said `json:"said"`
-	Try    []int        `json:"try"`
-	Tried  []int        `json:"tried"`
-	Picked int          `json:"picked"`
+	Known  uint64     `json:"known"`
+	Event  int        `json:"event"`
+	Asleep []sleeping `json:"asleep,omitempty"`
+	Said   []said     `json:"said"`
+	Try    []int      `json:"try"`
+	Tried  []int      `json:"tried"`
+}
+
+type walkerOnFile struct {
+	Due   bool     `json:"due"`
+	Steps [][2]int `json:"steps"` // the number of the choice, and what comes there
 }
 
 // save writes what is left to try, or removes the file if nothing is.
@@ -103,15 +110,50 @@ func (p *prover) frontier() frontier {
 		f.Unknown = &runOnFile{planLines(o.Scenario.Plan), o.Scenario.Schedule.String()}
 	}
 	for _, t := range p.trees {
-		on := treeOnFile{Plan: planLines(t.plan), Counts: t.counts, Requests: t.requests,
-			Events: t.events}
-		for _, c := range t.choices {
-			on.Choices = append(on.Choices,
-				choiceOnFile{c.hash(), c.said, c.try, c.tried, c.picked})
-		}
-		f.Trees = append(f.Trees, on)
+		f.Trees = append(f.Trees, t.onFile())
 	}
 	return f
+}
+
+func (t *tree) onFile() treeOnFile {
+	on := treeOnFile{Plan: planLines(t.plan), Counts: t.counts, Requests: t.requests,
+		Events: t.events}
+	numbers := map[*choice]int{}
+	for _, w := range t.walkers {
+		way := walkerOnFile{Due: w.due}
+		for _, c := range w.steps {
+			if _, known := numbers[c.choice]; !known {
+				numbers[c.choice] = len(numbers)
+				on.Choices = append(on.Choices,
+					choiceOnFile{c.hash(), c.event, c.asleep, c.said, c.try, c.tried})
+			}
+			way.Steps = append(way.Steps, [2]int{numbers[c.choice], c.picked})
+		}
+		on.Walkers = append(on.Walkers, way)
+	}
+	return on
+}
+
+// goOnFrom gives a tree the walkers that are on file.
+func (t *tree) goOnFrom(on treeOnFile) {
+	maps.Copy(t.requests, on.Requests)
+	maps.Copy(t.events, on.Events)
+	t.walkers = nil
+	var choices []*choice
+	for _, c := range on.Choices {
+		choices = append(choices, &choice{known: c.Known, event: c.Event, asleep: c.Asleep,
+			said: c.Said, try: c.Try, tried: c.Tried})
+	}
+	for _, way := range on.Walkers {
+		w := &walker{walk: t.walk, due: way.Due}
+		for _, s := range way.Steps {
+			w.steps = append(w.steps, step{choices[s[0]], s[1]})
+		}
+		if n := len(w.steps); n > 0 {
+			w.steps[n-1].young = true
+		}
+		t.walkers = append(t.walkers, w)
+	}
 }
 
 // resume begins the proof, with the file of what is left if there is one.
@@ -152,12 +194,7 @@ func (p *prover) goOnFrom(f frontier) error {
 			return err
 		}
 		t := p.newTree(plan, on.Counts)
-		maps.Copy(t.requests, on.Requests)
-		maps.Copy(t.events, on.Events)
-		for _, c := range on.Choices {
-			t.choices = append(t.choices,
-				&choice{known: c.Known, said: c.Said, try: c.Try, tried: c.Tried, picked: c.Picked})
-		}
+		t.goOnFrom(on)
 		p.trees = append(p.trees, t)
 	}
 	p.calm = p.unclear > 0 && len(p.trees) > 0 && len(p.trees[0].plan) > 0
@@ -215,12 +252,10 @@ func hashOfThings(things []trace.Thing) uint64 {
 }
 
 // complete gives a choice of a file its things, if they are those of before.
-func (w *walk) complete(c *choice, t trace.Turn) {
-	if hashOfThings(t.Things) != c.known || c.picked >= len(t.Things) {
-		return
-	}
-	c.things = t.Things
-	if w.at > 0 && !t.Apart {
-		c.asleep = w.stillAsleep(w.choices[w.at-1], t.Things)
+func (w *walker) complete(c *choice, t trace.Turn) {
+	w.filling.Lock()
+	defer w.filling.Unlock()
+	if c.things == nil && hashOfThings(t.Things) == c.known && len(c.said) == len(t.Things) {
+		c.things = t.Things
 	}
 }

@@ -123,7 +123,8 @@ func TestFilesOfOtherWorkAreRefused(t *testing.T) {
 	check.Contains(t, fmt.Sprint(err), "expected a file that zksim prove has written")
 }
 
-// TestShardsOfAProofAreTheWhole: each class is visited in one of them.
+// TestShardsOfAProofAreTheWhole: each class is visited in one of them. They are
+// interrupted.
 func TestShardsOfAProofAreTheWhole(t *testing.T) {
 	t.Parallel()
 	s := tiny("set /x, get /y", "get /x, set /y")
@@ -132,7 +133,9 @@ func TestShardsOfAProofAreTheWhole(t *testing.T) {
 		slices.Sort(whole.classes)
 		var all visited
 		for _, part := range (Part{1, 3}).All() {
-			v, _ := visit(t, s, Bounds{Faults: faults, Part: part}, nil)
+			file := filepath.Join(t.TempDir(), "left")
+			b := Bounds{Faults: faults, Part: part, Runs: 99, Resume: file}
+			v, _ := visit(t, s, b, func() {})
 			all.classes = append(all.classes, v.classes...)
 			all.runs += v.runs
 			all.redundant += v.redundant

@@ -130,9 +130,37 @@ func shown(o *scenario.Outcome) string {
 	return strings.Join(views(o), "\n") + o.Status().String()
 }
 
+// inOrder is likewise, with which replies have come before which calls of another client: of holds,
+// or of all calls.
+func inOrder(all bool) func(o *scenario.Outcome) string {
+	return func(o *scenario.Outcome) string {
+		text, calls := shown(o), map[string]int{}
+		ops := slices.Clone(o.History.Ops)
+		slices.SortFunc(ops, func(a, b linearizability.Op) int { return int(a.Call - b.Call) })
+		var names []string
+		for _, op := range ops {
+			calls[op.Client]++
+			names = append(names, fmt.Sprint(op.Client, calls[op.Client], " ", op.Kind))
+		}
+		var order []string
+		for i, a := range ops {
+			for j, b := range ops {
+				ofHolds := slices.Contains(holdBegins, a.Kind) && slices.Contains(holdEnds, b.Kind)
+				if a.Client != b.Client && a.OK() && a.Return < b.Call && (all || ofHolds) {
+					order = append(order, names[i]+" before "+names[j])
+				}
+			}
+		}
+		slices.Sort(order)
+		return text + strings.Join(order, "\n")
+	}
+}
+
 // everyRun is all that can be seen in the runs of a scenario, each of which it plays: the dumb
 // twin of Prove.
-func everyRun(t *testing.T, s scenario.Scenario) (seen map[string]bool, runs int) {
+func everyRun(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) string) (
+	seen map[string]bool, runs int,
+) {
 	seen = map[string]bool{}
 	var numbers, ways []int
 	for {
@@ -150,7 +178,7 @@ func everyRun(t *testing.T, s scenario.Scenario) (seen map[string]bool, runs int
 		})
 		check.OK(t, err)
 		if len(o.Result.Missed) == 0 || o.Status() != linearizability.OK {
-			seen[shown(o)] = true
+			seen[show(o)] = true
 		}
 		runs++
 		for len(numbers) > 0 && numbers[len(numbers)-1] == ways[len(numbers)-1]-1 {
@@ -163,16 +191,110 @@ func everyRun(t *testing.T, s scenario.Scenario) (seen map[string]bool, runs int
 	}
 }
 
-// everyClass is likewise for one run of each class.
-func everyClass(t *testing.T, s scenario.Scenario, commute func(a, b trace.Thing) bool,
-	noLoss bool) (seen map[string]bool, classes int) {
+// everyClass is likewise for one run of each class, found with some mistake.
+func everyClass(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) string,
+	mistake func(w *walk),
+) (seen map[string]bool, classes int) {
 	seen = map[string]bool{}
 	p := newProver(s)
-	p.commute, p.visit = commute, func(o *scenario.Outcome) { seen[shown(o)] = true }
+	p.visit = func(o *scenario.Outcome) { seen[show(o)] = true }
 	p.plan(s.Plan)
-	p.trees[0].noLoss = noLoss
+	mistake(p.trees[0].walk)
 	check.OK(t, p.run(t.Context()))
 	return seen, p.Classes
+}
+
+// TestProofShowsTheOrdersOfCallsAndReplies that every run shows: of those of holds, and of all if
+// the proof listens to all.
+func TestProofShowsTheOrdersOfCallsAndReplies(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		plan    string
+		scripts []string
+	}{
+		{"", []string{"lock /x, unlock /x", "lock /y, unlock /y"}},
+		{"", []string{"lock /x, unlock /x", "lock /y, unlock /y", "lock /dir, unlock /dir"}},
+		{"", []string{"pause, take /x, pause, ack /x", "take /y, ack /y"}},
+		{"", []string{"enter /x, pause, leave /x, get /y", "set /y, enter /y"}},
+		{"drop-request client=a request=2", []string{"lock /x, unlock /x", "lock /y, close /y"}},
+		{"expire client=a at=100ms", []string{"lock /x, unlock /x", "lock /y, unlock /y"}},
+		{"stall 3s client=a request=2", []string{"lock /x, unlock /x", "lock /y, unlock /y"}},
+	} {
+		t.Run(c.plan+strings.Join(c.scripts, " | "), func(t *testing.T) {
+			t.Parallel()
+			s := tiny(c.scripts...)
+			if c.plan != "" {
+				f, err := fault.Parse(c.plan)
+				check.OK(t, err)
+				s.Plan = []fault.Fault{f}
+			}
+			for _, all := range []bool{false, true} {
+				want, _ := everyRun(t, s, inOrder(all))
+				for _, deaf := range []bool{false, true} {
+					got, _ := everyClass(t, s, inOrder(all), func(w *walk) {
+						w.all, w.deaf = all, deaf
+					})
+					check.Equal(t, len(got) == len(want), !deaf,
+						"%d of %d orders are shown; all: %t, deaf: %t", len(got), len(want), all, deaf)
+				}
+			}
+		})
+	}
+}
+
+// TestWalkersVisitEachOrderOnce, of things that differ only in what scripts say behind them. One
+// that begins too early does not know that.
+func TestWalkersVisitEachOrderOnce(t *testing.T) {
+	t.Parallel()
+	for _, walkers := range []int{1, 2, 8} {
+		runs, seen := ordersOf(walkers, false)
+		check.Equal(t, len(seen), 24, "orders, with %d walkers", walkers)
+		check.Equal(t, runs, 24, "runs, with %d walkers", walkers)
+	}
+	if _, seen := ordersOf(8, true); len(seen) == 24 {
+		t.Errorf("nobody notices that a walker is hasty")
+	}
+}
+
+// ordersOf lets walkers go through the orders of four things, and try everything everywhere.
+func ordersOf(walkers int, hasty bool) (runs int, seen map[string]bool) {
+	w := &walk{commute: func(a, b trace.Thing) bool { return true }, hasty: hasty}
+	w.walkers, seen = []*walker{{walk: w}}, map[string]bool{}
+	play := func(by *walker) {
+		var left []trace.Thing
+		for _, client := range []string{"a", "b", "c", "d"} {
+			left = append(left, trace.Thing{Delivery: trace.Delivery{Client: client}})
+		}
+		order, said := "", []trace.Said(nil)
+		by.begin()
+		for {
+			n := by.choose(trace.Turn{Things: left, Said: said})
+			if n < 0 || len(left) == 0 {
+				break
+			}
+			order, said = order+left[n].Client, []trace.Said{{Text: "lock returns"}, {Text: "calls unlock"}}
+			left = slices.Delete(slices.Clone(left), n, n+1)
+		}
+		by.end()
+		for _, s := range by.steps {
+			by.more = append(by.more, more{choice: s.choice})
+		}
+		if len(left) == 0 {
+			seen[order] = true
+		}
+		runs++
+	}
+	for len(w.walkers) > 0 {
+		w.share(walkers)
+		round := slices.Clone(w.walkers)
+		for _, by := range slices.Backward(round) { // they may play in any order
+			play(by)
+		}
+		for _, by := range round {
+			w.take(by)
+		}
+	}
+	return runs, seen
 }
 
 // TestProofShowsAllThatEveryRunShows compares the classes of a proof with all runs, of scripts that
@@ -254,8 +376,8 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 				check.OK(t, err)
 				s.Plan = []fault.Fault{f}
 			}
-			want, runs := everyRun(t, s)
-			got, classes := everyClass(t, s, trace.Thing.Commutes, false)
+			want, runs := everyRun(t, s, shown)
+			got, classes := everyClass(t, s, shown, func(*walk) {})
 			t.Logf("%d runs, %d classes, %d different", runs, classes, len(want))
 			missing := slices.Sorted(maps.Keys(want))
 			missing = slices.DeleteFunc(missing, func(v string) bool { return got[v] })
@@ -266,7 +388,9 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 			if classes >= runs {
 				t.Errorf("%d classes, %d runs; want fewer", classes, runs)
 			}
-			wrong, _ := everyClass(t, s, c.wrong, true)
+			wrong, _ := everyClass(t, s, shown, func(w *walk) {
+				w.commute, w.noLoss = c.wrong, true
+			})
 			if len(wrong) == len(want) {
 				t.Errorf("the comparison does not notice that things that differ count as equal")
 			}
@@ -314,14 +438,15 @@ func testHoldsAtOnce(t *testing.T, begin, end string) {
 	}
 }
 
-// TestProofsVisitTheSameClasses, in the same order.
+// TestProofsVisitTheSameClasses, in the same order, with one worker and with two.
 func TestProofsVisitTheSameClasses(t *testing.T) {
 	t.Parallel()
 	w, err := builtin.Workloads().Find("lock", "")
 	check.OK(t, err)
 	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
-	visits := func() (list []string) {
+	visits := func(workers int) (list []string) {
 		p := newProver(s)
+		p.workers = workers
 		p.visit = func(o *scenario.Outcome) {
 			list = append(list, o.Scenario.Schedule.String()+" "+o.Result.Trace.Hash())
 		}
@@ -330,8 +455,8 @@ func TestProofsVisitTheSameClasses(t *testing.T) {
 		check.Equal(t, p.Redundant, 0, "runs that were begun in vain")
 		return list
 	}
-	first := visits()
-	check.List(t, visits(), first)
+	first := visits(1)
+	check.List(t, visits(2), first)
 	slices.Sort(first)
 	if len(slices.Compact(first)) < 50 {
 		t.Errorf("%d classes; want each once, and many", len(first))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
@@ -11,55 +12,82 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// A walk goes through the tree of all runs under a plan, one run at a time, the deepest first. It
-// keeps the way of the last run, and what is to be tried at each of its choices.
+// A walk goes through the tree of all runs under a plan, the deepest first. Walkers share the work.
+// Each keeps the way of its last run. What is to be tried at a choice is kept with the choice. All
+// walkers that have passed it share it.
 //
 // It is the algorithm Source-DPOR (Abdulla, Aronis, Jonsson, Sagonas: Optimal Dynamic Partial Order
 // Reduction, POPL 2014). After a run it looks for races: two things of which the later one could
 // have come first, with nothing in between that ties them together. At the choice of the earlier
 // one it then has to try something that leads to the other order. A thing that was tried sleeps in
 // what is tried after it at the same choice, until something comes with which it does not commute.
+// What sleeps does not depend on when it is tried, so another walker may still be trying it.
 type walk struct {
 	commute func(a, b trace.Thing) bool
 	noLoss  bool // for tests: what is lost was never there
 	deaf    bool // for tests: it does not hear what scripts say
+	hasty   bool // for tests: it does not wait for what scripts say
+	all     bool // for tests: each reply begins a hold, and each call ends one
 
-	choices []*choice // of the last run
-	events  []event   // of the last run
-	over    bool      // nothing is left
+	walkers []*walker  // none: nothing is left
+	filling sync.Mutex // of choices from a file
+}
+
+// A walker plays one run after the other. While runs are under way it changes only what is its own:
+// what is to be tried elsewhere is noted, and comes to the choices at the end.
+type walker struct {
+	*walk
+	steps  []step  // of the last run, or of the next one as far as they are known
+	events []event // of the last run
+	due    bool    // its next run belongs to the round of runs under way
+	view   uint64  // of the last run that was played to its end
 
 	// Of the run under way.
-	at, came int  // choices and events so far
-	fresh    int  // the first event that is new
-	long     bool // it had more than mostEvents
+	known    int    // steps that were there before
+	at, came int    // choices and events so far
+	fresh    int    // the first event that is new
+	more     []more // to be tried
+	long     bool   // it had more than mostEvents
 	diverged error
+}
+
+// A step is what comes at a choice: one of its things.
+type step struct {
+	*choice
+	picked int
 }
 
 // A choice is a turn of a run.
 type choice struct {
 	things []trace.Thing
 	asleep []sleeping // at its beginning
-	said   map[int]said
-	try    []int // of the things, with those that were tried
-	tried  []int
-	picked int
-	event  int // that it led to
+	said   []said     // behind each of the things
+	try    []int      // of the things, with those that were tried
+	tried  []int      // or are being tried, in this order
+	young  bool       // what scripts say behind the last of these is not yet known
+	event  int        // that it led to
 
 	known uint64 // a hash of the things, of a choice from a file, which has no things
+}
+
+// more is one of some things to be tried at a choice, or all if it has none of these.
+type more struct {
+	*choice
+	some []int
 }
 
 // An event is a thing that has come.
 type event struct {
 	thing  trace.Thing
-	choice *choice  // nil if there was none
+	step            // without a choice if there was none
 	epoch  int      // counts the times at which something came that was no thing
 	before []uint64 // the events of the epoch that are tied before it, as bits
 }
 
-// A sleeping thing was tried before.
+// A sleeping thing of a choice was tried before.
 type sleeping struct {
-	trace.Thing
-	said said
+	Thing int  `json:"thing"`
+	Said  said `json:"said"`
 }
 
 // said tells whether a hold, such as that of a lock, begins or ends with what scripts say behind a
@@ -71,14 +99,14 @@ type said struct {
 }
 
 // add adds a line.
-func (s *said) add(line string) {
+func (s *said) add(line string, all bool) {
 	words := strings.Fields(line)
 	switch {
 	case len(words) < 2:
 	case words[0] == "calls":
-		s.Ends = s.Ends || slices.Contains(holdEnds, words[1])
+		s.Ends = s.Ends || all || slices.Contains(holdEnds, words[1])
 	case strings.HasPrefix(words[1], "returns"):
-		s.Begins = s.Begins || slices.Contains(holdBegins, words[0])
+		s.Begins = s.Begins || all || slices.Contains(holdBegins, words[0])
 		s.Ends = s.Ends || words[0] == ops.Hold
 	case line == scenario.ToldLost:
 		s.Ends = true
@@ -99,25 +127,34 @@ func (w *walk) commuteAs(a trace.Thing, saidA said, b trace.Thing, saidB said) b
 	return w.commute(a, b) && !saidA.clashes(saidB)
 }
 
-func (c *choice) sleeps(thing trace.Thing) bool {
-	return slices.ContainsFunc(c.asleep, func(s sleeping) bool { return s.Same(thing) })
+func (c *choice) sleeps(n int) bool {
+	return slices.ContainsFunc(c.asleep, func(s sleeping) bool { return s.Thing == n })
 }
 
-func newWalk(commute func(a, b trace.Thing) bool) *walk { return &walk{commute: commute} }
+// untried is what is to be tried next, -1 if there is nothing, or for now.
+func (c *choice) untried() int {
+	i := slices.IndexFunc(c.try, func(n int) bool {
+		return !slices.Contains(c.tried, n) && !c.sleeps(n)
+	})
+	if i < 0 || c.young {
+		return -1
+	}
+	return c.try[i]
+}
 
 // begin prepares the next run.
-func (w *walk) begin() {
-	w.at, w.came, w.fresh = 0, 0, 0
-	if n := len(w.choices); n > 0 {
-		w.fresh = w.choices[n-1].event
+func (w *walker) begin() {
+	w.at, w.came, w.fresh, w.known, w.more = 0, 0, 0, len(w.steps), nil
+	if w.known > 0 && len(w.events) > 0 { // else it is from a file
+		w.fresh = w.steps[w.known-1].event
 	}
 	w.events = w.events[:w.fresh]
 }
 
 // schedule is that of the run that is about to begin, as far as it is known.
-func (w *walk) schedule() sim.Schedule {
+func (w *walker) schedule() sim.Schedule {
 	s := sim.Schedule{Kind: sim.Turns}
-	for _, c := range w.choices {
+	for _, c := range w.steps {
 		if len(c.things) > 1 {
 			s.Numbers = append(s.Numbers, c.picked)
 		}
@@ -129,71 +166,57 @@ func (w *walk) schedule() sim.Schedule {
 const mostEvents = 2000
 
 // choose is the sim.Chooser of a run. Beyond mostEvents it goes the first way.
-func (w *walk) choose(t trace.Turn) int {
+func (w *walker) choose(t trace.Turn) int {
 	if w.came == mostEvents {
 		w.long = true
 		return 0
 	}
-	w.noteSaid(t.Said)
-	w.noteLost(t.Lost)
+	if w.at > 0 && w.at >= w.known { // else it is known
+		w.noteSaid(t.Said)
+		w.noteLost(t.Lost)
+	}
 	if len(t.Things) == 0 {
 		return 0
 	}
-	picked := 0
-	var made *choice
+	var made step
 	if !t.AtOnce {
-		if w.at == len(w.choices) && !w.addChoice(t) {
+		if w.at == len(w.steps) && !w.addChoice(t) {
 			return -1
 		}
-		if made = w.choices[w.at]; made.things == nil {
-			w.complete(made, t)
+		if made = w.steps[w.at]; w.known > w.at {
+			w.complete(made.choice, t)
 		}
-		w.at++
-		if picked = made.picked; !sameThings(made.things, t.Things) {
+		if w.at++; !sameThings(made.things, t.Things) {
 			w.diverged = fmt.Errorf("%s: choice %d is between %v; before it was between %v",
 				Diverges("run"), w.at, t.Things, made.things)
 			return -1
 		}
 	}
 	if w.came == len(w.events) {
-		w.addEvent(t, picked, made)
+		w.addEvent(t, made)
 	}
 	w.came++
-	return picked
+	return made.picked
 }
 
-// last is the last choice, nil before the first one. The events behind its own have come at once.
-func (w *walk) last() *choice {
-	if w.at == 0 {
-		return nil
-	}
-	return w.choices[w.at-1]
-}
-
-// noteSaid notes what scripts have said behind the last event that was chosen.
-func (w *walk) noteSaid(lines []trace.Said) {
-	c := w.last()
-	if c == nil || w.deaf {
-		return
-	}
-	said := c.said[c.picked]
+// noteSaid notes what scripts have said behind the last event that was chosen. The events behind it
+// have come at once.
+func (w *walker) noteSaid(lines []trace.Said) {
 	for _, line := range lines {
-		said.add(line.Text)
+		if last := w.steps[w.at-1]; !w.deaf {
+			last.said[last.picked].add(line.Text, w.all)
+		}
 	}
-	c.said[c.picked] = said
 }
 
 // noteLost sees to it that what the last event has taken away is tried before it. It is a race like
 // others, but of a thing that has not come.
-func (w *walk) noteLost(lost []trace.Thing) {
-	c := w.last()
-	if c == nil || w.noLoss {
-		return
-	}
+func (w *walker) noteLost(lost []trace.Thing) {
+	c := w.steps[w.at-1].choice
 	for _, thing := range lost {
 		at := slices.IndexFunc(c.things, thing.Same)
-		if at >= 0 && !slices.Contains(c.try, at) {
-			c.try = append(c.try, at)
+		if at >= 0 && !w.noLoss {
+			w.more = append(w.more, more{c, []int{at}})
 		}
 	}
 }
@@ -201,45 +224,44 @@ func (w *walk) noteLost(lost []trace.Thing) {
 func sameThings(a, b []trace.Thing) bool { return slices.EqualFunc(a, b, trace.Thing.Same) }
 
 // addChoice adds a choice behind the last one, and reports whether something is awake.
-func (w *walk) addChoice(t trace.Turn) bool {
-	c := &choice{things: t.Things, event: w.came, said: map[int]said{}}
-	if w.at > 0 && !t.Apart {
-		c.asleep = w.stillAsleep(w.choices[w.at-1], t.Things)
-	}
-	for n, thing := range t.Things {
-		if !c.sleeps(thing) {
-			c.try, c.picked = []int{n}, n
-			w.choices = append(w.choices, c)
+func (w *walker) addChoice(t trace.Turn) bool {
+	c := &choice{things: t.Things, event: w.came, said: make([]said, len(t.Things))}
+	c.asleep = w.stillAsleep(t)
+	for n := range t.Things {
+		if !c.sleeps(n) {
+			c.try, c.tried = []int{n}, []int{n}
+			w.steps = append(w.steps, step{c, n})
 			return true
 		}
 	}
 	return false
 }
 
-// stillAsleep are the things that sleep after a choice, with what is known of them now.
-func (w *walk) stillAsleep(c *choice, now []trace.Thing) (still []sleeping) {
+// stillAsleep are the things that sleep at the turn under way, with what is known of them now. Of
+// the last choice these are the ones that were asleep and those that were tried before.
+func (w *walker) stillAsleep(now trace.Turn) (still []sleeping) {
+	if w.at == 0 || now.Apart {
+		return nil
+	}
+	c := w.steps[w.at-1]
 	asleep := slices.Clone(c.asleep)
-	for _, n := range c.tried {
-		asleep = append(asleep, sleeping{c.things[n], c.said[n]})
+	for _, n := range c.tried[:slices.Index(c.tried, c.picked)] {
+		asleep = append(asleep, sleeping{n, c.said[n]})
 	}
 	for _, a := range asleep {
-		n := slices.IndexFunc(c.things, a.Same) // as it was known then
-		m := slices.IndexFunc(now, a.Same)
-		if n >= 0 && m >= 0 &&
-			w.commuteAs(c.things[n], a.said, c.things[c.picked], c.said[c.picked]) {
-			still = append(still, sleeping{now[m], a.said})
+		thing := c.things[a.Thing] // as it was known then
+		n := slices.IndexFunc(now.Things, thing.Same)
+		if n >= 0 && w.commuteAs(thing, a.Said, c.things[c.picked], c.said[c.picked]) {
+			still = append(still, sleeping{n, a.Said})
 		}
 	}
 	return still
 }
 
 // addEvent adds an event, and what is tied before it.
-func (w *walk) addEvent(t trace.Turn, picked int, made *choice) {
+func (w *walker) addEvent(t trace.Turn, made step) {
 	n := len(w.events)
-	e := event{thing: t.Things[picked], choice: made, before: make([]uint64, n/64+1)}
-	if made != nil {
-		made.event = n
-	}
+	e := event{thing: t.Things[made.picked], step: made, before: make([]uint64, n/64+1)}
 	if n > 0 {
 		if e.epoch = w.events[n-1].epoch; t.Apart {
 			e.epoch++
@@ -248,30 +270,82 @@ func (w *walk) addEvent(t trace.Turn, picked int, made *choice) {
 	w.events = append(w.events, e)
 }
 
-// end takes in the run, which may have been ended, and goes on to the next one.
-func (w *walk) end() {
+// end looks for races in the run, which may have been ended.
+func (w *walker) end() {
 	for n := w.fresh; n < len(w.events); n++ {
 		w.tie(n)
 	}
-	for len(w.choices) > 0 {
-		c := w.choices[len(w.choices)-1]
-		c.tried = append(c.tried, c.picked)
-		for _, n := range c.try {
-			if !slices.Contains(c.tried, n) && !c.sleeps(c.things[n]) {
-				c.picked = n
-				return
+}
+
+// take takes in what a walker has found, one walker after the other, and lets it go on to its next
+// run. What is left at a choice is for any of the walkers that have passed it, so the last of them
+// does not leave before all is tried.
+func (w *walk) take(by *walker) {
+	for _, m := range by.more {
+		m.add()
+	}
+	if by.known > 0 {
+		by.steps[by.known-1].young = false
+	}
+	for at := len(by.steps) - 1; at >= 0; at-- {
+		if c := by.steps[at].choice; c.untried() >= 0 {
+			by.steps = append(by.steps[:at], c.pick(w.hasty))
+			return
+		}
+	}
+	w.walkers = slices.DeleteFunc(w.walkers, func(other *walker) bool { return other == by })
+}
+
+// pick is the next thing to be tried.
+func (c *choice) pick(hasty bool) step {
+	n := c.untried()
+	c.tried, c.young = append(c.tried, n), !hasty
+	return step{c, n}
+}
+
+func (m more) add() {
+	inTry := func(n int) bool { return slices.Contains(m.try, n) }
+	if slices.ContainsFunc(m.some, inTry) {
+		return
+	}
+	if i := slices.IndexFunc(m.some, func(n int) bool { return n >= 0 }); i >= 0 {
+		m.try = append(m.try, m.some[i])
+		return
+	}
+	for n := range m.things { // it was too early for all of them
+		if !inTry(n) {
+			m.try = append(m.try, n)
+		}
+	}
+}
+
+// share adds walkers until there are a number of them. Each begins at the first choice at which
+// something is left.
+func (w *walk) share(number int) {
+	for depth := 0; len(w.walkers) < number; depth++ {
+		deeper := false
+		for _, from := range w.walkers {
+			if depth >= len(from.steps) || len(w.walkers) == number {
+				continue
+			}
+			deeper = true
+			if c := from.steps[depth].choice; c.untried() >= 0 {
+				w.walkers = append(w.walkers, &walker{walk: w,
+					steps:  append(slices.Clone(from.steps[:depth]), c.pick(w.hasty)),
+					events: slices.Clone(from.events[:min(c.event, len(from.events))])})
 			}
 		}
-		w.choices = w.choices[:len(w.choices)-1]
+		if !deeper {
+			return
+		}
 	}
-	w.over = true
 }
 
 // tie finds what is tied before an event. If that could have come behind it, it is a race.
 //
 // What has come at once belongs to its cause: nothing can come between them. So if it does not
 // commute with the event, the race is that of the cause.
-func (w *walk) tie(n int) {
+func (w *walker) tie(n int) {
 	e := &w.events[n]
 	parts := map[int][]int{} // of a cause, that do not commute with the event
 	for i := n - 1; i >= 0 && w.events[i].epoch == e.epoch; i-- {
@@ -302,7 +376,7 @@ func (e *event) follows(n int) bool { return e.before[n/64]&(1<<(n%64)) != 0 }
 // said is what scripts have said behind an event. It is kept with the choice.
 func (e *event) said() (s said) {
 	if e.choice != nil {
-		s = e.choice.said[e.choice.picked]
+		s = e.choice.said[e.picked]
 	}
 	return s
 }
@@ -317,7 +391,7 @@ func (e *event) follow(n int, other *event) {
 
 // race sees to it that something is tried at the choice of an event that leads to a later one
 // coming first.
-func (w *walk) race(first, second int) {
+func (w *walker) race(first, second int) {
 	c := w.events[first].choice
 	if c == nil {
 		return // it comes at once, so nothing can be before it
@@ -328,40 +402,35 @@ func (w *walk) race(first, second int) {
 			without = append(without, n)
 		}
 	}
-	add := -1
+	m := more{choice: c}
 	for i, n := range without {
-		if slices.ContainsFunc(without[:i], w.events[n].follows) {
-			continue // it cannot begin
-		}
-		there := slices.IndexFunc(c.things, w.events[n].thing.Same)
-		if slices.Contains(c.try, there) {
-			return
-		}
-		if add < 0 {
-			add = there
+		if !slices.ContainsFunc(without[:i], w.events[n].follows) { // else it cannot begin
+			m.some = append(m.some, slices.IndexFunc(c.things, w.events[n].thing.Same))
 		}
 	}
-	if add >= 0 {
-		c.try = append(c.try, add)
-		return
-	}
-	for n := range c.things { // it was too early for all of them
-		if !slices.Contains(c.try, n) {
-			c.try = append(c.try, n)
-		}
-	}
+	w.more = append(w.more, m)
 }
 
-// share is the part of the tree that was tried, as far as is known.
-func (w *walk) share() float64 {
-	if w.over {
+// done is the part of the tree that was tried, as far as is known.
+func (w *walk) done() float64 { return doneBy(w.walkers, 0) }
+
+// doneBy is likewise for the part of the tree below some choices that walkers have in common.
+func doneBy(walkers []*walker, depth int) float64 {
+	if len(walkers) == 0 {
 		return 1
 	}
-	done, part := 0.0, 1.0
-	for _, c := range w.choices {
-		known := max(1, len(c.try))
-		done += part * float64(len(c.tried)) / float64(known)
-		part /= float64(known)
+	if depth == len(walkers[0].steps) {
+		return 0
 	}
-	return done
+	c, done := walkers[0].steps[depth], 0.0
+	for _, n := range c.tried {
+		var on []*walker
+		for _, w := range walkers {
+			if w.steps[depth].picked == n {
+				on = append(on, w)
+			}
+		}
+		done += doneBy(on, depth+1)
+	}
+	return done / float64(len(c.try))
 }

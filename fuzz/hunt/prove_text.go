@@ -1,0 +1,100 @@
+package hunt
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
+)
+
+// Holds reports whether all runs were tried, and none violates anything.
+func (p *Proof) Holds() bool { return p.Complete && p.Violation == nil && p.Undecided == 0 }
+
+// String is the result in one sentence.
+func (p *Proof) String() string {
+	within := forScript(p.Scenario.Script) + ", "
+	switch p.Faults {
+	case 0:
+		within += "no faults"
+	case 1:
+		within += "at most 1 fault"
+	default:
+		within += fmt.Sprintf("at most %d faults", p.Faults)
+	}
+	if part := p.bounds.Part.String(); part != "" {
+		within += ", shard " + part
+	}
+	switch {
+	case p.Violation != nil:
+		return fmt.Sprintf("violated in run %d: %s", p.Runs, p.Violation.Summary())
+	case !p.Complete && p.Plans == 1 && p.Faults > 0 && !p.calm:
+		return fmt.Sprintf("not complete: %d of an estimated %.0f runs without a fault, "+
+			"none with one, %s", p.Runs, p.Estimate, within)
+	case !p.Complete && p.calm:
+		within += "; it holds without faults"
+		fallthrough
+	case !p.Complete:
+		return fmt.Sprintf("not complete: %d of an estimated %.0f runs, %s", p.Runs, p.Estimate,
+			within)
+	case p.Undecided > 0:
+		return fmt.Sprintf("not decided: %d of %d classes of runs, %s", p.Undecided, p.Classes,
+			within)
+	}
+	return fmt.Sprintf("holds: %d classes of runs, complete, %s", p.Classes, within)
+}
+
+// Scope says in words what was tried and what was not. So it tells what a proof does not prove. For
+// a violation it is about the runs with fewer faults.
+func (p *Proof) Scope() string {
+	text := "tried: every order in which requests reach the server, and in which messages, dials " +
+		"and ends of pauses and contexts reach a client, and in which holds begin and end\n"
+	faults := p.Faults
+	if p.Violation != nil {
+		faults = len(p.Violation.Scenario.Plan) - 1
+	}
+	others := "other faults"
+	if faults > 0 {
+		text += "tried: each of " + p.kinds(false) +
+			", at every request and notification, and the end of a session at any moment\n"
+	}
+	if faults > 0 && len(p.bounds.Lasting) > 0 {
+		text += fmt.Sprintf("tried: each of %s, at every request and notification, for %s\n",
+			p.kinds(true), textOf(p.bounds.Lasting))
+		others += ", and other lengths of these"
+	}
+	return text + fmt.Sprintf("not tried, so not proved: other scripts, payloads, pauses and random "+
+		"numbers than those of seed %d; %s; several servers; timers that end while a "+
+		"message is under way (pauses of the script below %v, and its contexts below that, take no "+
+		"time, and end in every order); other orders of the begins and ends of calls of "+
+		"different clients that no request ties together, but for those of holds; other orders of "+
+		"the goroutines of one client, and after the end of all scripts", p.Scenario.Seed, others, sim.Lateness)
+}
+
+// kinds are the kinds of faults that were tried, those that last or the others.
+func (p *Proof) kinds(lasting bool) string {
+	var kinds []string
+	for _, k := range fault.KindsFor(1) {
+		if k.Lasts == lasting {
+			kinds = append(kinds, string(k.Kind))
+		}
+	}
+	return strings.Join(kinds, ", ")
+}
+
+func textOf(list []time.Duration) string {
+	var words []string
+	for _, d := range list {
+		words = append(words, d.String())
+	}
+	return strings.Join(words, ", ")
+}
+
+// CheckJudged is [Sweep.CheckJudged] for the runs of a proof. A process of several may have none.
+func (p *Proof) CheckJudged() error {
+	if p.Classes == 0 && p.bounds.Part != (Part{}) {
+		return nil
+	}
+	return p.seen.check(p.Scenario.Workload, p.Classes)
+}
