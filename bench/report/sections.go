@@ -30,6 +30,7 @@ var sections = []section{
 	{"gallery", "Published bugs", 20 * time.Minute, gallery},
 	{"strategies", "Strategies on the gallery", time.Hour, strategies},
 	{"proofs", "Proofs", 3 * time.Hour, proofs},
+	{"proved-exhibits", "Published bugs by proof", time.Hour, provedExhibits},
 	{"real", "The workloads against a real ZooKeeper", 30 * time.Minute, realServer},
 	{"conform", "The comparison with a real ZooKeeper", 10 * time.Minute, conformance},
 	{"speed", "Scenarios per second", 3 * time.Minute, speed},
