@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -42,6 +45,15 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 		for _, flags := range []string{"", " --path /good --server-log " + server.DataDir()} {
 			checks(t, command.ExitOK, "lock "+file+flags,
 				"safety          ok        12 grants, never two owners at once", "fencing         ok ")
+		}
+	})
+	t.Run("a good lock of several processes", func(t *testing.T) {
+		files := recordApart(t, server, worker(t, func(conn *zk.Conn) testLock {
+			return recipes.NewLock(conn, "/apart")
+		}, func(int) {}))
+		for _, flags := range []string{"", " --path /apart --server-log " + server.DataDir()} {
+			checks(t, command.ExitOK, "lock"+files+flags, "12 grants, never two owners at once",
+				"host4.jsonl: by the tokens ", "are to be added to its times")
 		}
 	})
 	t.Run("a queue", func(t *testing.T) {
@@ -91,9 +103,24 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 		checks(t, command.ExitViolated, "lock "+file+" --path /bad --server-log "+server.DataDir(),
 			"safety is violated: ", "node-created /bad for worker-")
 		zksim(t.Context(), "check lock "+file+" --path /worse --server-log "+server.DataDir()).fails(t,
-			command.ExitInput, "no znode there; it has changed /bad, /counter, /good, /queue")
+			command.ExitInput, "no znode there; it has changed /apart, /bad, /counter, /good, /queue")
 		_, err := os.Stat(page)
 		check.OK(t, err)
+	})
+	t.Run("a broken lock of several processes", func(t *testing.T) {
+		var looked, held sync.WaitGroup
+		looked.Add(workers)
+		held.Add(workers)
+		files := recordApart(t, server, worker(t, func(conn *zk.Conn) testLock {
+			return &hastyLock{conn: conn, path: "/badapart", looked: &looked}
+		}, func(round int) {
+			if round == 0 {
+				held.Done()
+				held.Wait()
+			}
+		}))
+		checks(t, command.ExitViolated, "lock"+files+" --path /badapart --server-log "+
+			server.DataDir(), "is violated")
 	})
 }
 
@@ -111,7 +138,13 @@ const workers = 4
 func recordWorkers(
 	t *testing.T, server *realzk.Server, open func(*zk.Conn) testLock, hold func(round int),
 ) string {
-	return recordAll(t, server, func(name string, conn *zk.Conn, r *record.Recorder) {
+	return recordAll(t, server, worker(t, open, hold))
+}
+
+func worker(
+	t *testing.T, open func(*zk.Conn) testLock, hold func(round int),
+) func(string, *zk.Conn, *record.Recorder) {
+	return func(name string, conn *zk.Conn, r *record.Recorder) {
 		l := open(conn)
 		for round := range 3 {
 			do(r, conn, name, ops.Lock, "", func() (linearizability.Result, error) {
@@ -123,8 +156,46 @@ func recordWorkers(
 				return linearizability.Result{}, l.Unlock(t.Context())
 			})
 		}
-	})
+	}
 }
+
+// recordApart is recordAll with a file for each worker. The clock of each is a minute behind that
+// of the one before.
+func recordApart(
+	t *testing.T, server *realzk.Server, work func(string, *zk.Conn, *record.Recorder),
+) (files string) {
+	t.Helper()
+	dir := t.TempDir()
+	var all sync.WaitGroup
+	for n := range workers {
+		conn := connect(t, server)
+		var lines bytes.Buffer
+		recorder := record.New(&lines)
+		file := filepath.Join(dir, fmt.Sprintf("host%d.jsonl", n+1))
+		files += " " + file
+		all.Go(func() {
+			work(fmt.Sprintf("worker-%d", n+1), conn, recorder)
+			if err := recorder.Close(); err != nil {
+				t.Error(err)
+			}
+			first, rest, _ := strings.Cut(lines.String(), "\n")
+			first = began.ReplaceAllStringFunc(first, func(at string) string {
+				right, err := time.Parse(time.RFC3339Nano, at)
+				if err != nil {
+					t.Error(err)
+				}
+				return right.Add(-time.Duration(n) * time.Minute).Format(time.RFC3339Nano)
+			})
+			if err := os.WriteFile(file, []byte(first+"\n"+rest), 0o600); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	return files
+}
+
+var began = regexp.MustCompile(`\d{4}-[^"]*`)
 
 // recordAll lets workers work at the same time, and returns the recording.
 func recordAll(
@@ -136,10 +207,7 @@ func recordAll(
 	recorder := record.New(file)
 	var all sync.WaitGroup
 	for n := range workers {
-		conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second,
-			zk.WithLogInfo(false))
-		check.OK(t, err)
-		t.Cleanup(conn.Close)
+		conn := connect(t, server)
 		all.Go(func() { work(fmt.Sprintf("worker-%d", n+1), conn, recorder) })
 	}
 	all.Wait()
@@ -203,3 +271,11 @@ func (l *hastyLock) Unlock(context.Context) error {
 }
 
 func (l *hastyLock) Token() int64 { return 0 }
+
+func connect(t *testing.T, server *realzk.Server) *zk.Conn {
+	t.Helper()
+	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
+	check.OK(t, err)
+	t.Cleanup(conn.Close)
+	return conn
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // A Clock is what is known of the clock of a process: what to add to its times, so that all times
@@ -40,70 +41,166 @@ func (c Clock) likely() Clock {
 // grants must be czxids: a grant took place between its call and its return, and the tokens give
 // the order. With the changes in the server's log, all clocks are compared with the server's;
 // without, with that of the first file. It is an error if no clocks explain all tokens.
+//
+// Of the clocks within these bounds those are likely that explain more: that the delete of a
+// release, as the log has it, took place in its call, and that nobody held before the last holder
+// released.
 func Align(files []File, changes []Change) ([]Clock, error) {
-	var moments [][]moment // of each file, and of the server behind them
-	for _, f := range files {
-		moments = append(moments, grantsOf(f, f.Began.Sub(files[0].Began)))
+	m := momentsOf(files, changes)
+	base, d := 0, differencesOf(m.grants)
+	if len(m.grants) > len(files) {
+		base = len(files)
 	}
-	base := 0
-	if created := creationsOf(changes, files[0].Began); len(created) > 0 {
-		base, moments = len(files), append(moments, created)
-	}
-	d := differencesOf(moments)
 	if !d.close() {
 		return nil, errors.New("no difference of the clocks explains the tokens of all files: the files " +
 			"are of several runs, or a clock was set, or tokens did not grow with the grants")
 	}
+	likely := d.and(differencesOf(m.all)).and(differencesOf(m.turns))
 	var clocks []Clock
 	for i := range files {
-		clocks = append(clocks, Clock{Least: -d[base][i], Most: d[i][base]})
-	}
-	for i := range clocks {
-		likely := Clock{Least: -d[base][i], Most: d[i][base]}.likely().Likely
-		clocks[i].Likely = likely
-		d[base][i], d[i][base] = -likely, likely // the next ones have to go with it
-		d.close()
+		l := Clock{Least: -likely[base][i], Most: likely[i][base]}.likely().Likely
+		clocks = append(clocks, Clock{Least: -d[base][i], Likely: l, Most: d[i][base]})
+		likely[base][i], likely[i][base] = -l, l // the next ones have to go with it
+		likely.close()
 	}
 	return clocks, nil
 }
 
-// A moment is when a znode was created: between two times of one clock.
+// A moment is when a transaction was applied, or what has its place in their order: between two
+// times of one clock.
 type moment struct {
-	token    int64
+	zxid     int64
 	from, to time.Duration
 }
 
-// grantsOf are the grants of a file. began is its beginning, since that of the first file.
-func grantsOf(f File, began time.Duration) (list []moment) {
-	for _, op := range f.History.Ops {
-		if op.OK() && op.Token != 0 && op.Kind != "use" {
-			list = append(list, moment{op.Token, began + op.CallTime, began + op.ReturnTime})
+// moments are those of each file, and of the server behind them, if its log has any.
+type moments struct {
+	grants [][]moment // a znode is created
+	all    [][]moment // and deleted, by a release
+	turns  [][]moment // a hold begins before a time, or ends after one
+}
+
+func momentsOf(files []File, changes []Change) (m moments) {
+	deletes := map[int64]Change{} // by the czxid
+	var creates, deleted []moment // at the server
+	for _, c := range changes {
+		at := c.Clock.Sub(files[0].Began)
+		switch now := (moment{c.Zxid, at, at + tick}); {
+		case c.Czxid == 0:
+		case c.Kind == linearizability.NodeCreated:
+			creates = append(creates, now)
+		case c.Kind == linearizability.NodeDeleted && c.Session != 0:
+			deletes[c.Czxid], deleted = c, append(deleted, now)
+		}
+	}
+	m.turns = make([][]moment, len(files), len(files)+1)
+	last := endings(files, deletes)
+	for n, f := range files {
+		shift := f.Began.Sub(files[0].Began)
+		at := func(op linearizability.Op, zxid int64) moment {
+			return moment{zxid, shift + op.CallTime, shift + op.ReturnTime}
+		}
+		var grants, releases []moment
+		for _, h := range holdsOf(f.History.Ops) {
+			grants = append(grants, at(h.grant, h.grant.Token))
+			begin := at(h.grant, last(h.grant.Token))
+			m.turns[n] = append(m.turns[n], moment{begin.zxid, -far, begin.to})
+			if h.release == nil {
+				continue
+			}
+			end := at(*h.release, h.grant.Token)
+			if c, known := h.deleted(deletes); known {
+				end.zxid = c.Zxid
+				releases = append(releases, end)
+			}
+			m.turns[n] = append(m.turns[n], moment{end.zxid, end.from, far})
+		}
+		m.grants, m.all = append(m.grants, grants), append(m.all, slices.Concat(grants, releases))
+	}
+	if len(creates) > 0 {
+		m.grants, m.all = append(m.grants, creates), append(m.all, slices.Concat(creates, deleted))
+		m.turns = append(m.turns, nil)
+	}
+	for i, list := range m.all {
+		m.turns[i] = append(m.turns[i], list...)
+	}
+	return m
+}
+
+// endings returns a function that finds the last transaction before a hold with a token begins: the
+// delete of an earlier hold, or its own create.
+func endings(files []File, deletes map[int64]Change) func(token int64) int64 {
+	type end struct{ token, last int64 } // the last delete of the holds up to this one
+	var ends []end
+	for _, f := range files {
+		for _, h := range holdsOf(f.History.Ops) {
+			if c, known := h.deleted(deletes); known {
+				ends = append(ends, end{h.grant.Token, c.Zxid})
+			}
+		}
+	}
+	slices.SortFunc(ends, func(a, b end) int { return cmp.Compare(a.token, b.token) })
+	for i := range ends[min(1, len(ends)):] {
+		ends[i+1].last = max(ends[i+1].last, ends[i].last)
+	}
+	return func(token int64) int64 {
+		n, _ := slices.BinarySearchFunc(ends, token, func(e end, token int64) int {
+			return cmp.Compare(e.token, token)
+		})
+		if n == 0 {
+			return token
+		}
+		return max(token, ends[n-1].last)
+	}
+}
+
+// hold is a grant, and the release that ended it, if that is known.
+type hold struct {
+	grant   linearizability.Op
+	release *linearizability.Op
+}
+
+// deleted is the delete by which the hold was released.
+func (h hold) deleted(deletes map[int64]Change) (Change, bool) {
+	c, known := deletes[h.grant.Token]
+	return c, known && h.release != nil && c.Session == h.release.Session
+}
+
+// holdsOf are the holds of the clients of a file. A release is known if it has succeeded, and its
+// client had one hold.
+func holdsOf(all []linearizability.Op) (list []hold) {
+	held := map[string][]int{} // holds of each client that may go on
+	for _, op := range all {
+		switch holds := held[op.Client]; {
+		case op.Kind == ops.Use || op.Kind == ops.Leader:
+		case grants(op):
+			held[op.Client] = append(holds, len(list))
+			list = append(list, hold{grant: op})
+		default:
+			if op.OK() && len(holds) == 1 {
+				list[holds[0]].release = &op
+			}
+			held[op.Client] = nil
 		}
 	}
 	return list
 }
 
-// creationsOf are the znodes that the server has created.
-func creationsOf(changes []Change, began time.Time) (list []moment) {
-	for _, c := range changes {
-		if c.Kind == linearizability.NodeCreated && c.Czxid != 0 {
-			at := c.Clock.Sub(began)
-			list = append(list, moment{c.Czxid, at, at + tick})
-		}
-	}
-	return list
+// grants reports whether an operation returned the token of a hold that it began.
+func grants(op linearizability.Op) bool {
+	return op.OK() && op.Token != 0 && op.Kind != ops.Use && op.Kind != ops.Leader
 }
 
 // differences has, for each two clocks i and j, the greatest value that what is added to i may be
 // above what is added to j.
 type differences [][]time.Duration
 
-// differencesOf are those that the order of the tokens gives: what has the smaller token, or the
+// differencesOf are those that the order of the zxids gives: what has the smaller zxid, or the
 // same one, began before the other was over.
 func differencesOf(moments [][]moment) differences {
 	d := make(differences, len(moments))
 	for _, list := range moments {
-		slices.SortFunc(list, func(a, b moment) int { return cmp.Compare(a.token, b.token) })
+		slices.SortFunc(list, func(a, b moment) int { return cmp.Compare(a.zxid, b.zxid) })
 	}
 	for i := range d {
 		d[i] = make([]time.Duration, len(moments))
@@ -114,10 +211,10 @@ func differencesOf(moments [][]moment) differences {
 			d[i][j] = far
 			from, n := -far, 0 // the latest beginning of what is not after b
 			for _, b := range moments[j] {
-				for ; n < len(moments[i]) && moments[i][n].token <= b.token; n++ {
+				for ; n < len(moments[i]) && moments[i][n].zxid <= b.zxid; n++ {
 					from = max(from, moments[i][n].from)
 				}
-				if n > 0 {
+				if from > -far && b.to < far {
 					d[i][j] = min(d[i][j], b.to-from)
 				}
 			}
@@ -143,6 +240,21 @@ func (d differences) close() bool {
 		}
 	}
 	return true
+}
+
+// and is a copy of d with more differences, without them if no values satisfy all.
+func (d differences) and(more differences) differences {
+	same, all := make(differences, len(d)), make(differences, len(d))
+	for i := range d {
+		same[i], all[i] = slices.Clone(d[i]), slices.Clone(d[i])
+		for j := range d[i] {
+			all[i][j] = min(d[i][j], more[i][j])
+		}
+	}
+	if !all.close() {
+		return same
+	}
+	return all
 }
 
 // Merge unites the histories of one object that several processes have recorded, a file for each.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -27,35 +28,29 @@ func processes(dice *rand.Rand, behind []time.Duration) (files []File, log []Cha
 		now += time.Duration(dice.IntN(int(3 * time.Millisecond)))
 		return now
 	}
-	for token := range int64(20) {
+	for n := range int64(20) {
+		token := 2*n + 5
 		i := dice.IntN(len(files))
 		event := func() (int64, time.Duration) {
 			step[i]++
 			return step[i], pass() - behind[i]
 		}
-		op := lin.Op{Client: "worker", Kind: ops.Lock, Token: token + 5, Session: int64(i + 1),
+		op := lin.Op{Client: "worker", Kind: ops.Lock, Token: token, Session: int64(i + 1),
 			Outcome: lin.OpOK}
 		op.Call, op.CallTime = event()
 		log = append(log, Change{lin.ServerEvent{Kind: lin.NodeCreated, Path: fmt.Sprint("/l/", token),
-			Zxid: token + 5, Czxid: token + 5, Session: int64(i + 1), Owner: int64(i + 1)},
+			Zxid: token, Czxid: token, Session: int64(i + 1), Owner: int64(i + 1)},
 			began.Add(pass()).Truncate(time.Millisecond)})
 		op.Return, op.ReturnTime = event()
 		unlock := lin.Op{Client: "worker", Kind: ops.Unlock, Session: int64(i + 1), Outcome: lin.OpOK}
 		unlock.Call, unlock.CallTime = event()
 		log = append(log, Change{lin.ServerEvent{Kind: lin.NodeDeleted, Path: fmt.Sprint("/l/", token),
-			Zxid: token + 5, Czxid: token + 5, Session: int64(i + 1), Owner: int64(i + 1)},
+			Zxid: token + 1, Czxid: token, Session: int64(i + 1), Owner: int64(i + 1)},
 			began.Add(pass()).Truncate(time.Millisecond)})
 		unlock.Return, unlock.ReturnTime = event()
 		h := &files[i].History
 		h.Ops = append(h.Ops, op, unlock)
 		h.End, h.EndTime = unlock.Return, unlock.ReturnTime
-	}
-	for i := range log {
-		if log[i].Kind == lin.NodeDeleted {
-			log[i].Zxid = int64(1000 + i)
-		} else {
-			log[i].Zxid = log[i].Czxid
-		}
 	}
 	return files, log
 }
@@ -126,4 +121,92 @@ func TestTokensThatNoClockExplains(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "explains the tokens of all files") {
 		t.Errorf("error %v", err)
 	}
+}
+
+// TestLikelyClocksExplainWaits: processes that wait long leave wide bounds, and the likely clocks
+// explain their calls all the same.
+func TestLikelyClocksExplainWaits(t *testing.T) {
+	for seed := range uint64(200) {
+		dice := rand.New(rand.NewPCG(seed, 2))
+		behind := []time.Duration{0, time.Minute, -time.Second, time.Hour}
+		files, log := waiting(dice, behind)
+		for _, changes := range [][]Change{nil, log} {
+			clocks, err := Align(files, changes)
+			check.OK(t, err)
+			var likely []time.Duration
+			for _, c := range clocks {
+				likely = append(likely, c.Likely)
+			}
+			merged, err := Merge(files, []string{"a", "b", "c", "d"}, likely)
+			check.OK(t, err)
+			claims := lock.Claims{}
+			if changes != nil {
+				claims.Path = "/l"
+				merged, _, err = merged.WithServer(log)
+				check.OK(t, err)
+			}
+			report := lin.Judge(merged.History, nil, claims)
+			check.Equal(t, report.Status(), lin.OK, "seed %d, %v: %+v", seed, clocks, report)
+		}
+	}
+}
+
+// waiting plays a fair lock for which all processes wait at once, with a client each, and two
+// rounds.
+func waiting(dice *rand.Rand, behind []time.Duration) (files []File, log []Change) {
+	began := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	step, now, zxid := make([]int64, len(behind)), time.Second, int64(0)
+	event := func(i int) (int64, time.Duration) {
+		now += time.Duration(dice.IntN(int(3 * time.Millisecond)))
+		step[i]++
+		return step[i], now - behind[i]
+	}
+	change := func(i int, kind lin.ServerEventKind, czxid int64) int64 {
+		zxid++
+		now += time.Duration(dice.IntN(int(3 * time.Millisecond)))
+		czxid = cmp.Or(czxid, zxid)
+		log = append(log, Change{lin.ServerEvent{Kind: kind, Path: fmt.Sprint("/l/", czxid),
+			Zxid: zxid, Czxid: czxid, Session: int64(i + 1), Owner: int64(i + 1)},
+			began.Add(now).Truncate(time.Millisecond)})
+		return zxid
+	}
+	waits := make([]lin.Op, len(behind))
+	begin := func(i int) {
+		op := lin.Op{Client: fmt.Sprint("client", i), Kind: ops.Lock, Session: int64(i + 1),
+			Outcome: lin.OpOK}
+		op.Call, op.CallTime = event(i)
+		op.Token = change(i, lin.NodeCreated, 0)
+		waits[i] = op
+	}
+	for i := range behind {
+		files = append(files, File{Began: began, Complete: true})
+		begin(i)
+	}
+	for turn := range 2 * len(behind) {
+		i := turn % len(behind)
+		grant, h := waits[i], &files[i].History
+		grant.Return, grant.ReturnTime = event(i)
+		release := lin.Op{Client: grant.Client, Kind: ops.Unlock, Session: grant.Session,
+			Outcome: lin.OpOK}
+		release.Call, release.CallTime = event(i)
+		change(i, lin.NodeDeleted, grant.Token)
+		release.Return, release.ReturnTime = event(i)
+		h.Ops = append(h.Ops, grant, release)
+		h.End, h.EndTime = release.Return, release.ReturnTime
+		if turn < len(behind) {
+			begin(i)
+		}
+	}
+	return files, log
+}
+
+// TestAnswersAboutTheLeaderAreNoGrants: an old token in a late answer says nothing of the clocks.
+func TestAnswersAboutTheLeaderAreNoGrants(t *testing.T) {
+	one, two := twoGrants(t), twoGrants(t)
+	token := one.History.Ops[0].Token
+	two.History.Ops = []lin.Op{{Client: "c", Kind: ops.Leader, Token: token, Outcome: lin.OpOK,
+		Call: 1, CallTime: time.Hour, Return: 2, ReturnTime: 2 * time.Hour}}
+	clocks, err := Align([]File{one, two}, nil)
+	check.OK(t, err)
+	check.Equal(t, clocks[1].Bounded(), false)
 }

@@ -67,7 +67,7 @@ func newPlacement(f File) *placement {
 		if op.Return >= 0 {
 			p.times[op.Return] = op.ReturnTime
 		}
-		if op.Outcome == linearizability.OpOK && op.Token != 0 && op.Kind != "use" {
+		if grants(op) {
 			p.granted[op.Token] = i
 		}
 	}
