@@ -15,6 +15,8 @@ type History struct {
 	Notices []Notice
 	End     int64         // the last step
 	EndTime time.Duration // its time
+
+	OneServer bool // has given all answers, so no read is stale, whatever is claimed
 }
 
 // Outcome is the outcome of an operation as its client knows it.

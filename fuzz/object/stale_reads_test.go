@@ -173,3 +173,54 @@ func TestOrdinaryReadsNeedAClaim(t *testing.T) {
 		})
 	}
 }
+
+// rememberingCounter tells what its own last call has told.
+type rememberingCounter struct {
+	*recipes.Counter
+	last int64
+}
+
+func (c *rememberingCounter) Add(ctx context.Context, delta int64) (int64, error) {
+	sum, err := c.Counter.Add(ctx, delta)
+	if err == nil {
+		c.last = sum
+	}
+	return sum, err
+}
+
+func (c *rememberingCounter) Get(context.Context) (int64, error) { return c.last, nil }
+
+// openBarrier does not look whether the barrier is up.
+type openBarrier struct{ *recipes.Barrier }
+
+func (openBarrier) Wait(context.Context) error { return nil }
+
+// TestOneServerHasNoStaleReads: the claim allows nothing there, and no words say that it does.
+func TestOneServerHasNoStaleReads(t *testing.T) {
+	for name, workload := range map[string]scenario.Workload{
+		"counter": object.Counter(func(env object.Env) object.Counterer {
+			return &rememberingCounter{Counter: recipes.NewCounter(env.Conn, env.Path)}
+		}, object.CounterClaims{StaleReads: true}),
+		"barrier": object.Barrier(func(env object.Env) object.Barrierer {
+			return openBarrier{recipes.NewBarrier(env.Conn, env.Path)}
+		}, object.BarrierClaims{StaleReads: true}),
+	} {
+		found := 0
+		for seed := range uint64(20) {
+			o, err := scenario.Scenario{Workload: workload, Seed: seed,
+				Script: scenario.Script{Clients: 3, Rounds: 2}}.Run()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Property() != "" {
+				found++
+			}
+			if strings.Contains(o.Summary(), "StaleReads") {
+				t.Errorf("%s: %s", name, o.Story())
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s: what it tells is taken for the answer of a server that lags", name)
+		}
+	}
+}

@@ -108,6 +108,7 @@ func (s Scenario) judge(
 	o.Shared = s.Workload.Concurrent(s.Script) && (s.Workload.Handles ||
 		slices.ContainsFunc(players, func(p *Player) bool { return p.shared.Load() }))
 	o.signals = signals(players)
+	o.History.OneServer = lag == 0
 	o.Report, err = s.Workload.report(o.evidence(lag))
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)

@@ -41,7 +41,7 @@ func (claims Delay) Properties() []string {
 
 // Judge implements [lin.Claims].
 func (claims Delay) Judge(h lin.History, left *lin.Leftovers) lin.Report {
-	return Claims(claims).named(func(c Claims) lin.Report {
+	return Claims(claims).named(h, func(c Claims) lin.Report {
 		t := newRankedTable(h, c, byDueTime, cutDue)
 		events := mapEvents(rankedEvents(t), func(e judging.Event[model.PriorityOp]) model.DelayOp {
 			return model.DelayOp{PriorityOp: e.Op, Now: clockOf(t.history.Ops, e.Lane, e.Call)}

@@ -34,7 +34,7 @@ func (claims WithIDs) Properties() []string {
 
 // Judge implements [lin.Claims].
 func (claims WithIDs) Judge(h lin.History, left *lin.Leftovers) lin.Report {
-	return Claims(claims).named(func(c Claims) lin.Report { return judgeWithIDs(c, h, left) })
+	return Claims(claims).named(h, func(c Claims) lin.Report { return judgeWithIDs(c, h, left) })
 }
 
 func judgeWithIDs(claims Claims, h lin.History, left *lin.Leftovers) lin.Report {

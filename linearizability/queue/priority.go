@@ -40,7 +40,7 @@ func (claims Priority) Properties() []string {
 
 // Judge implements [lin.Claims].
 func (claims Priority) Judge(h lin.History, left *lin.Leftovers) lin.Report {
-	return Claims(claims).named(func(c Claims) lin.Report {
+	return Claims(claims).named(h, func(c Claims) lin.Report {
 		t := newRankedTable(h, c, byPriority, cutPriority)
 		return judge(t, left, priorityModel, rankedEvents(t), "priority queue")
 	})

@@ -82,19 +82,20 @@ func (claims Claims) Properties() []string {
 
 // Judge implements [lin.Claims].
 func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
-	return claims.named(func(c Claims) lin.Report {
+	return claims.named(h, func(c Claims) lin.Report {
 		t := newTable(h, c)
 		return judge(t, left, fifoModel, eventsOf(t), "FIFO queue")
 	})
 }
 
 // named is the report of a judge of a kind of queue. It names the claims that allow the violations.
-func (claims Claims) named(judge func(Claims) lin.Report) lin.Report {
+func (claims Claims) named(h lin.History, judge func(Claims) lin.Report) lin.Report {
+	claims.StaleReads = claims.StaleReads && !h.OneServer
 	r := judge(claims)
 	if r.Status() != lin.Violated {
 		return r
 	}
-	if weaker := claims; !claims.StaleReads {
+	if weaker := claims; !claims.StaleReads && !h.OneServer {
 		weaker.StaleReads = true
 		judging.NameAllowed(&r, "StaleReads", judge(weaker))
 	}

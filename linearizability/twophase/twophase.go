@@ -50,6 +50,7 @@ func (Claims) Properties() []string {
 
 // Judge implements [lin.Claims].
 func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
+	claims.StaleReads = claims.StaleReads && !h.OneServer
 	t := newTable(h.Sorted(), claims)
 	var r lin.Report
 	r.Add(t.judgeAnswers())
@@ -64,7 +65,7 @@ func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 				judging.Waits(t.history)),
 		)
 	}
-	if t.known && !claims.StaleReads {
+	if t.known && !claims.StaleReads && !h.OneServer {
 		claims.StaleReads = true
 		judging.NameClaim(&r, h, left, "StaleReads", claims)
 	}

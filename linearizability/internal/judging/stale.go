@@ -32,7 +32,9 @@ func (a *Attribution) JudgeReads(
 	h lin.History, left *lin.Leftovers, r *lin.Report, weaker lin.Claims,
 ) {
 	if !a.Stale {
-		NameClaim(r, h, left, "StaleReads", weaker)
+		if !h.OneServer {
+			NameClaim(r, h, left, "StaleReads", weaker)
+		}
 		return
 	}
 	for i := range r.Verdicts {
