@@ -99,8 +99,8 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 func (c *proveCommand) check() error {
 	switch {
 	case c.Servers.String() != "0" && c.Servers.String() != "1":
-		return fmt.Errorf("--servers: %v; expected 1: a proof is about one server in memory",
-			c.Servers)
+		return fmt.Errorf("--servers: %v; expected 1: when followers apply changes is no choice of "+
+			"a proof", c.Servers)
 	case c.For < 0:
 		return fmt.Errorf("--for: %v; expected 0s or more", c.For)
 	case c.Runs < 0:
