@@ -32,10 +32,13 @@ const (
 // script of a proof, with that of the smallest scenario that hunts have found, and with faults that
 // last, if that has some.
 func provedExhibits(l *runner) (string, error) {
-	var listed []struct{ Slug string }
+	var listed []struct{ Slug, Source string }
 	if err := l.askZksim(&listed, nil, "gallery", "--list"); err != nil {
 		return "", err
 	}
+	listed = slices.DeleteFunc(listed, func(e struct{ Slug, Source string }) bool {
+		return e.Source == "planted"
+	})
 	found, all, smallest := map[string][]int{}, 0, 0
 	left := map[string][]string{}
 	for _, e := range listed {
