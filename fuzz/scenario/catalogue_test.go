@@ -40,7 +40,7 @@ func TestNamesAreWords(t *testing.T) {
 func TestAWrongKindGetsTheNearestOne(t *testing.T) {
 	kinds := scenario.Catalogue{{Name: "lock", Impl: "a"}, {Name: "queue", Impl: "b"}}
 	for name, want := range map[string]string{
-		"lok": " (did you mean lock?)", "quueu": "", "Lock": " (did you mean lock?)", "bolt": "",
+		"lok": " (did you mean lock?)", "lokc": " (did you mean lock?)", "quueu": "", "Lock": " (did you mean lock?)", "bolt": "",
 	} {
 		_, err := kinds.Find(name, "")
 		check.Equal(t, err.Error(), fmt.Sprintf("unknown workload %q%s; expected lock or queue", name,

@@ -27,23 +27,26 @@ func nearest(name string, names []string, n int) []string {
 	return sorted[:min(n, len(sorted))]
 }
 
-// changes is the number of letters to insert, delete or replace between two names (Levenshtein).
+// changes is the number of letters to insert, delete, replace or swap with the next one between two
+// names.
 func changes(a, b string) int {
-	row := make([]int, len(b)+1) // the changes from the letters of a so far to each start of b
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := before
-			if a[i] != b[j] {
+	rows := make([][]int, len(a)+1) // the changes from each start of a to each start of b
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		for j := range rows[i] {
+			if i == 0 || j == 0 {
+				rows[i][j] = i + j
+				continue
+			}
+			replaced := rows[i-1][j-1]
+			if a[i-1] != b[j-1] {
 				replaced++
 			}
-			before = row[j+1]
-			row[j+1] = min(replaced, before+1, row[j]+1)
+			rows[i][j] = min(replaced, rows[i-1][j]+1, rows[i][j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
 		}
 	}
-	return row[len(b)]
+	return rows[len(a)][len(b)]
 }
