@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rhysd/actionlint"
 	batchv1 "k8s.io/api/batch/v1"
@@ -97,6 +99,45 @@ func TestPodsSayWhatOneProcessSays(t *testing.T) {
 		"--rounds", "1", "--json"))
 	if !bytes.Equal(merged, whole) {
 		t.Errorf("merged:\n%s\none process:\n%s", merged, whole)
+	}
+}
+
+// TestEvictedPodIsTriedAgain ends a pod as an eviction does, and by a finding and wrong input: only
+// the last two have a status that fails the index.
+func TestEvictedPodIsTriedAgain(t *testing.T) {
+	j, err := job(read(t, "job.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	zksim := filepath.Join(t.TempDir(), "zksim")
+	run(t, nil, "go", "build", "-C", "../..", "-o", zksim, "./cmd/zksim")
+	final := j.Spec.PodFailurePolicy.Rules[1].OnExitCodes.Values
+	for name, pod := range map[string]struct {
+		hunt    string
+		evicted bool
+	}{
+		"evicted": {"fuzz all --runs 400000 --json", true},
+		"finding": {"fuzz lock --impl zk.Lock --runs 50 --json", false},
+		"wrong":   {"fuzz no-such-workload --json", false},
+	} {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", "exec "+zksim+" "+pod.hunt)
+		cmd.Env = append(os.Environ(), "ZKSIM_SHARD=1/4")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if pod.evicted {
+			time.Sleep(time.Second)
+			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := cmd.Wait(); err == nil {
+			t.Errorf("%s: the pod succeeds", name)
+		}
+		status := int32(cmd.ProcessState.ExitCode())
+		if failed := slices.Contains(final, status); failed == pod.evicted {
+			t.Errorf("%s: status %d fails the index: %v", name, status, failed)
+		}
 	}
 }
 
