@@ -178,17 +178,28 @@ func rest(r *trace.Result, h linearizability.History,
 	return out
 }
 
-// watchesAtRest are the watches on nodes that exist, of clients that have not given up.
+// watchesAtRest are the watches on nodes that exist, of clients that have not given up. A client
+// that connects anew sets its watches again, also one whose event it has lost: nobody left those.
 func watchesAtRest(r *trace.Result, h linearizability.History) []linearizability.WatchAtRest {
 	list := []linearizability.WatchAtRest{}
 	left := gaveUp(h)
 	for _, w := range r.Watches {
 		client := r.SessionClient[w.Session]
-		if !left[client] && exists(r, w.Path) {
+		if !left[client] && exists(r, w.Path) && !isSetAgain(r, client, w) {
 			list = append(list, linearizability.WatchAtRest{Client: client, Path: w.Path})
 		}
 	}
 	return list
+}
+
+// isSetAgain reports whether the client has connected anew since its code has set a watch.
+func isSetAgain(r *trace.Result, client string, w view.Watch) bool {
+	for _, q := range slices.Backward(r.Requests) {
+		if q.Client == client && strings.HasPrefix(q.Op, "setWatches") {
+			return q.Step > setAt(r, client, w)
+		}
+	}
+	return false
 }
 
 // lostDelete is the step at which a fault lost a delete of a node, so that the node still exists; 0

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
@@ -63,5 +64,34 @@ func TestHoldsOutlastTheirSession(t *testing.T) {
 			t.Errorf("%s: of 40 holds %d go on for long, and %d until the next grant", c.about, long,
 				granted)
 		}
+	}
+}
+
+// TestAWatchThatIsSetAgainIsNotLeft: the client has lost the event with the connection, and sets
+// the watch anew by itself.
+func TestAWatchThatIsSetAgainIsNotLeft(t *testing.T) {
+	for plan, want := range map[string]int{"": 1, "cut client=a at=50ms": 0} {
+		w := scenario.Workload{Name: "own", Impl: "mine",
+			Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+				if got := len(e.Rest.Watches); got != want {
+					t.Errorf("%q: %d watches are left, want %d", plan, got, want)
+				}
+				return linearizability.Report{}, nil
+			},
+			Play: func(p *scenario.Player, _ scenario.Script) {
+				_, err := p.Conn().Create("/a", nil, 0, zk.WorldACL(zk.PermAll))
+				check.OK(t, err)
+				_, _, _, err = p.Conn().ExistsW("/a")
+				check.OK(t, err)
+				p.Pause(3 * time.Second)
+			}}
+		s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}}
+		if plan != "" {
+			f, err := fault.Parse(plan)
+			check.OK(t, err)
+			s.Plan = []fault.Fault{f}
+		}
+		_, err := s.Run()
+		check.OK(t, err)
 	}
 }

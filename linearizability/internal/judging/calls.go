@@ -35,6 +35,9 @@ func Clients(calls []lin.Op) []string {
 
 // ByWhom names the client of an event, or says why the server did it, if that is known.
 func ByWhom(e lin.ServerEvent, unknown string) string {
+	if e.Kind == lin.NodeDeleted && e.Session == 0 && e.Owner != 0 {
+		return "the end of " + SessionOf(e.Owner, e.Client)
+	}
 	if e.Client == "" && e.Why != "" {
 		return "the server (" + e.Why + ")"
 	}
