@@ -51,7 +51,8 @@ type QueueClaims struct {
 	// that store more than the element. Nil means that the data is the element.
 	Element func(data string) (string, bool)
 	// MayLose and MayDuplicate say that the queue delivers an element at most once, or at least
-	// once. Without them it promises exactly once.
+	// once. Without them it promises exactly once. No claim allows an acknowledged Offer that has
+	// stored nothing.
 	MayLose, MayDuplicate bool
 	// StaleReads is about Peek, an empty Poll and, with MayOvertake, the list that a take makes;
 	// see Claims in the package comment.

@@ -13,6 +13,8 @@ type misdelivery struct {
 	value string
 	text  string
 	steps []int64
+	// unstored: its offer has lost it, and not a delivery, so no claim allows it.
+	unstored bool
 }
 
 // judgeElements compares lost and duplicated elements with the queue's promises, and lists them in
@@ -28,7 +30,10 @@ func judgeElements(t table, r *lin.Report, left *lin.Leftovers) lin.Verdict {
 	if v, bad := failedOfferStored(t); bad {
 		return v
 	}
-	switch {
+	isUnstored := func(m misdelivery) bool { return m.unstored }
+	switch i := slices.IndexFunc(lost, isUnstored); {
+	case i >= 0:
+		return judging.Violated(lin.Delivery, lost[i].steps, "%s%s", lost[i].text, andMore(lost))
 	case len(lost) > 0 && !t.claims.MayLose:
 		return judging.Violated(lin.Delivery, lost[0].steps, "%s%s", lost[0].text, andMore(lost))
 	case len(doubled) > 0 && !t.claims.MayDuplicate:
@@ -75,7 +80,8 @@ func lostByLog(t table, e *element, _ *lin.Leftovers) (m misdelivery, lost bool)
 	if len(e.znodes) == 0 {
 		text := fmt.Sprintf("element %s is lost: %s was acknowledged, "+
 			"but no znode was ever created for it", e.name, judging.Describe(*e.offer))
-		return misdelivery{e.value, text, []int64{e.offer.Call, e.offer.Return}}, e.offer.OK()
+		steps := []int64{e.offer.Call, e.offer.Return}
+		return misdelivery{e.value, text, steps, true}, e.offer.OK()
 	}
 	for _, z := range e.znodes {
 		if z.Deleted == judging.Never {
@@ -101,7 +107,7 @@ func lostByLog(t table, e *element, _ *lin.Leftovers) (m misdelivery, lost bool)
 		text += fmt.Sprintf("%s deleted %s at step %d, %s", last.RemovedByWhom(), last.Path,
 			last.Deleted, t.outsideTakes(last))
 	}
-	return misdelivery{e.value, text, []int64{e.offer.Call, last.Created, last.Deleted}}, true
+	return misdelivery{e.value, text, []int64{e.offer.Call, last.Created, last.Deleted}, false}, true
 }
 
 // outsideTakes says that a znode was removed outside of any take that could have returned its
@@ -166,10 +172,10 @@ func lostByClients(t table, e *element, left *lin.Leftovers) (m misdelivery, los
 		op := &t.history.Ops[i]
 		if isTake(op) && op.Outcome == lin.OpUnknown {
 			text += "; perhaps " + judging.Describe(*op) + " took it"
-			return misdelivery{e.value, text, []int64{e.offer.Call, op.Call, op.Return}}, true
+			return misdelivery{e.value, text, []int64{e.offer.Call, op.Call, op.Return}, false}, true
 		}
 	}
-	return misdelivery{e.value, text, []int64{e.offer.Call, e.offer.Return}}, true
+	return misdelivery{e.value, text, []int64{e.offer.Call, e.offer.Return}, false}, true
 }
 
 // duplicatedElements returns the elements that were stored or returned more than once.
@@ -182,10 +188,10 @@ func duplicatedElements(t table) []misdelivery {
 		if len(e.takes) > 1 {
 			a, b := e.takes[0], e.takes[1]
 			list = append(list, misdelivery{e.value, e.textOfTakes("delivered"),
-				[]int64{a.Return, b.Return}})
+				[]int64{a.Return, b.Return}, false})
 		} else if a, b, twice := e.storedTwice(); twice {
 			steps := []int64{a.Created, b.Created}
-			list = append(list, misdelivery{e.value, e.textOfCopies(a, b), steps})
+			list = append(list, misdelivery{e.value, e.textOfCopies(a, b), steps, false})
 		}
 	}
 	return list

@@ -44,7 +44,8 @@ type Claims struct {
 	Element func(data string) (string, bool)
 
 	// MayLose and MayDuplicate: the queue delivers an element at most once, or at least once.
-	// Without either it promises exactly once. Allowed losses and duplicates are only reported.
+	// Without either it promises exactly once. Allowed losses and duplicates are only reported. An
+	// acknowledged offer that has stored nothing is a loss that no claim allows.
 	MayLose, MayDuplicate bool
 	// Unordered: the queue does not claim to be FIFO. Only delivery, liveness and orphans are
 	// judged.
