@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -179,7 +180,7 @@ func rest(r *trace.Result, h linearizability.History,
 }
 
 // watchesAtRest are the watches on nodes that exist, of clients that have not given up. A client
-// that connects anew sets its watches again, also one whose event it has lost: nobody left those.
+// that connects anew sets its watches again, also one whose event it has missed: nobody left that.
 func watchesAtRest(r *trace.Result, h linearizability.History) []linearizability.WatchAtRest {
 	list := []linearizability.WatchAtRest{}
 	left := gaveUp(h)
@@ -192,14 +193,15 @@ func watchesAtRest(r *trace.Result, h linearizability.History) []linearizability
 	return list
 }
 
-// isSetAgain reports whether the client has connected anew since its code has set a watch.
+// isSetAgain reports whether a client has missed the event of a watch, and has set it anew after it
+// had connected again: the node has changed since the code has set the watch.
 func isSetAgain(r *trace.Result, client string, w view.Watch) bool {
-	for _, q := range slices.Backward(r.Requests) {
-		if q.Client == client && strings.HasPrefix(q.Op, "setWatches") {
-			return q.Step > setAt(r, client, w)
-		}
-	}
-	return false
+	set := setAt(r, client, w)
+	return slices.ContainsFunc(r.Changes, func(c trace.Change) bool {
+		return c.Step > set && (c.Path == w.Path || w.Children && path.Dir(c.Path) == w.Path)
+	}) && slices.ContainsFunc(r.Requests, func(q trace.RequestPoint) bool {
+		return q.Client == client && q.Step > set && strings.HasPrefix(q.Op, "setWatches")
+	})
 }
 
 // lostDelete is the step at which a fault lost a delete of a node, so that the node still exists; 0

@@ -107,7 +107,8 @@ func lostByLog(t table, e *element, _ *lin.Leftovers) (m misdelivery, lost bool)
 		text += fmt.Sprintf("%s deleted %s at step %d, %s", last.RemovedByWhom(), last.Path,
 			last.Deleted, t.outsideTakes(last))
 	}
-	return misdelivery{e.value, text, []int64{e.offer.Call, last.Created, last.Deleted}, false}, true
+	steps := []int64{e.offer.Call, last.Created, last.Deleted}
+	return misdelivery{e.value, text, steps, false}, true
 }
 
 // outsideTakes says that a znode was removed outside of any take that could have returned its
@@ -172,7 +173,8 @@ func lostByClients(t table, e *element, left *lin.Leftovers) (m misdelivery, los
 		op := &t.history.Ops[i]
 		if isTake(op) && op.Outcome == lin.OpUnknown {
 			text += "; perhaps " + judging.Describe(*op) + " took it"
-			return misdelivery{e.value, text, []int64{e.offer.Call, op.Call, op.Return}, false}, true
+			steps := []int64{e.offer.Call, op.Call, op.Return}
+			return misdelivery{e.value, text, steps, false}, true
 		}
 	}
 	return misdelivery{e.value, text, []int64{e.offer.Call, e.offer.Return}, false}, true
