@@ -178,8 +178,10 @@ type plainCache struct {
 	shown   func() []object.CachedNode
 	session bool // the latest event told of the session
 
+	first sync.Once // closes ready
+
 	mu  sync.Mutex
-	of  int64 // session of the latest read
+	of  int64 // session of the latest read, 0 if it has ended meanwhile
 	now cached
 
 	edit   func(object.CacheEvent) (e object.CacheEvent, told bool)
@@ -237,7 +239,7 @@ func (c *plainCache) look() (<-chan zk.Event, error) {
 		c.now = node
 	}
 	if c.of == 0 && c.arrives(node) {
-		close(c.ready)
+		c.first.Do(func() { close(c.ready) })
 	}
 	c.of = session
 	return change, nil

@@ -33,7 +33,7 @@ func deposings(o *scenario.Outcome) (plans []timed) {
 		if len(o.Result.Strikes) > 0 && r.Step >= o.Result.Strikes[0].Step {
 			break
 		}
-		if r.Server != 1 {
+		if r.Server != leader {
 			continue
 		}
 		request := fmt.Sprint(r.Op, " ", path.Dir(r.Path))
@@ -45,7 +45,7 @@ func deposings(o *scenario.Outcome) (plans []timed) {
 			}
 			s.Plan = []fault.Fault{
 				{Kind: fault.Pause, For: unnoticed, Client: r.Client, Request: r.Number},
-				{Kind: fault.Isolate, For: 5 * tick, Server: 1, At: at},
+				{Kind: fault.Isolate, For: 5 * tick, Server: leader, At: at},
 				{Kind: fault.Cut, Client: other, At: at + elected},
 			}
 			name := fmt.Sprint(request, " ", seen[r.Client+request], " ", other)

@@ -14,7 +14,8 @@ import (
 
 // pairs tries two faults at once: all pairs of a small workload, otherwise pairs at random. A fault
 // causes retries, which the run without faults does not have. Therefore every other proposal is
-// from one of four lists, in turns, of which the last has more in a hunt on several servers:
+// from one of four lists, in turns, of which the last has more in a hunt on several servers. One of
+// eight is from afterAnswers, two on several servers:
 //
 //   - The retry of a request that a first fault has lost: a second one loses it again, or begins an
 //     outage, for less than a session and for more.
@@ -28,9 +29,10 @@ type pairs struct {
 	order   *scattered // nil: at random
 	dice    *rand.Rand
 	retries []scenario.Scenario // second faults at the retry of what the first has lost
-	deposed []scenario.Scenario // reads from a leader that was deposed
+	deposed fairly              // reads from a leader that was deposed
 	windows []scenario.Scenario // faults at a time that a run tells
 	changes []scenario.Scenario // pauses that end just after another client's change
+	answers fairly              // calls just after the answer to another client's call
 	behind  []scenario.Scenario // second faults behind single ones
 	tried   map[string]bool     // the names of what was in a list
 	turn    int
@@ -49,6 +51,7 @@ func newPairs(t strategyInput) strategy {
 	}
 	p.learnDeposings(t.base)
 	p.learnTimes(t.base)
+	p.learnAnswers(t.base)
 	return p
 }
 
@@ -56,6 +59,7 @@ func newPairs(t strategyInput) strategy {
 func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
 	p.learnDeposings(o)
 	p.learnTimes(o)
+	p.learnAnswers(o)
 	if len(o.Scenario.Plan) != 1 || len(o.Result.Strikes) != 1 ||
 		o.Scenario.Schedule.Kind != sim.Latencies {
 		return
@@ -103,20 +107,79 @@ func (p *pairs) learnTimes(o *scenario.Outcome) {
 	p.addPlan(&p.changes, name, s)
 }
 
+// learnAnswers keeps some plans of a run in which a client calls right after another one's answer.
+func (p *pairs) learnAnswers(o *scenario.Outcome) {
+	const each, most = 2, 3 // plans of a name, faults of a plan
+	const enough = 16       // plans that wait
+	if o.Scenario.Schedule.Kind != sim.Latencies || p.input.maxFaults < most ||
+		p.answers.count >= enough {
+		return
+	}
+	plans := afterAnswers(o)
+	p.dice.Shuffle(len(plans), func(i, j int) { plans[i], plans[j] = plans[j], plans[i] })
+	added := map[string]int{}
+	for _, t := range plans {
+		if added[t.name]++; added[t.name] <= each {
+			p.answers.add(t)
+		}
+	}
+}
+
+// fairly are plans of which those come first whose name has come most rarely. A few of each name
+// wait: the same plan may be in vain with one seed, where a client is at another server.
+type fairly struct {
+	names   []string
+	waiting map[string][]scenario.Scenario
+	taken   map[string]int
+	count   int // of those that wait
+}
+
+func (f *fairly) add(t timed) {
+	const most = 4
+	if f.waiting == nil {
+		f.waiting, f.taken = map[string][]scenario.Scenario{}, map[string]int{}
+	}
+	waiting, known := f.waiting[t.name]
+	if !known {
+		f.names = append(f.names, t.name)
+	}
+	if len(waiting) < most {
+		f.waiting[t.name] = append(waiting, t.Scenario)
+		f.count++
+	}
+}
+
+func (f *fairly) next() (scenario.Scenario, bool) {
+	rarest := ""
+	for _, name := range f.names {
+		if len(f.waiting[name]) > 0 && (rarest == "" || f.taken[name] < f.taken[rarest]) {
+			rarest = name
+		}
+	}
+	list := f.waiting[rarest]
+	s, more := next(&list)
+	if more {
+		f.waiting[rarest] = list
+		f.taken[rarest]++
+		f.count--
+	}
+	return s, more
+}
+
 // windowName is what faults have in common that strike at the same place of the code.
 func windowName(o *scenario.Outcome, s trace.Strike) string {
 	return fmt.Sprint(s.Fault.Kind, " ", s.Op, " ", path.Dir(s.Path), " ",
 		callAt(o, s.Client, s.Step))
 }
 
-// learnDeposings keeps the plans of a run by which a leader is deposed, once for each name.
+// learnDeposings keeps the plans of a run by which a leader is deposed.
 func (p *pairs) learnDeposings(o *scenario.Outcome) {
 	const faults = 3
 	if p.input.maxFaults < faults {
 		return
 	}
 	for _, d := range deposings(o) {
-		p.addPlan(&p.deposed, d.name, d.Scenario)
+		p.deposed.add(d)
 	}
 }
 
@@ -147,17 +210,29 @@ func (p *pairs) propose() (scenario.Scenario, bool) {
 	if s, more := next(&p.changes); more {
 		return s, true
 	}
-	if p.turn++; p.turn%2 == 1 {
+	several := p.input.base.Scenario.Script.Servers > 1
+	p.turn++
+	switch {
+	case p.turn%8 == 3 || several && p.turn%8 == 7:
+		if s, more := p.answers.next(); more {
+			return s, true
+		}
+	case p.turn%2 == 1:
 		if s, more := p.atOnce(); more {
 			return s, true
 		}
 	}
-	lists := []*[]scenario.Scenario{&p.windows, &p.retries, &p.deposed, &p.behind}
-	if p.input.base.Scenario.Script.Servers > 1 {
-		lists = append(lists, &p.deposed, &p.deposed)
+	from := func(list *[]scenario.Scenario) func() (scenario.Scenario, bool) {
+		return func() (scenario.Scenario, bool) { return next(list) }
+	}
+	lists := []func() (scenario.Scenario, bool){
+		from(&p.windows), from(&p.retries), p.deposed.next, from(&p.behind),
+	}
+	if several {
+		lists = append(lists, p.deposed.next, p.deposed.next)
 	}
 	for i := range lists {
-		if s, more := next(lists[(p.turn/2+i)%len(lists)]); more {
+		if s, more := lists[(p.turn/2+i)%len(lists)](); more {
 			return s, true
 		}
 	}

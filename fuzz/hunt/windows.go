@@ -1,7 +1,9 @@
 package hunt
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"time"
@@ -133,6 +135,9 @@ func inHolds(o *scenario.Outcome) (plans []timed) {
 	return plans
 }
 
+// leader is the server that leads at first.
+const leader = 1
+
 // callAt is the kind of the call of a client that is under way at a step, "" between calls.
 func callAt(o *scenario.Outcome, client string, step int64) string {
 	for _, op := range o.History.Ops {
@@ -146,4 +151,109 @@ func callAt(o *scenario.Outcome, client string, step int64) string {
 func timeOf(o *scenario.Outcome, step int64) time.Duration {
 	at, _ := o.Result.Trace.Head(step)
 	return at
+}
+
+// afterAnswers are plans for calls of a run that begin with a read: a client calls right after
+// another client's call was answered, and has to see what that call has changed. Until then the
+// client waits for the last reply to its call before. With several servers its own one lags behind
+// that change, so it must be a follower that the other client does not use. The calls are those
+// after the only fault of the run, as it may move a client to another server, or those before the
+// first one.
+func afterAnswers(o *scenario.Outcome) (plans []timed) {
+	s, from, until := o.Scenario, int64(0), untilStrike(o)
+	if len(s.Plan) == 1 && len(o.Result.Strikes) == 1 {
+		from, until = until, math.MaxInt64
+	} else {
+		s.Plan = nil
+	}
+	calls := callsOf(o)
+	for i, c := range calls {
+		if c.Call >= until || c.first == nil || !isRead(c.first.Op) {
+			continue
+		}
+		var before *trace.RequestPoint
+		var rest time.Duration // between the calls
+		for _, b := range calls[:i] {
+			if b.Client == c.Client {
+				before, rest = b.last, c.CallTime-b.ReturnTime
+			}
+		}
+		if before == nil || before.Step <= from {
+			continue
+		}
+		for _, other := range calls {
+			late := other.ReturnTime - c.CallTime
+			if other.Client == c.Client || !other.OK() || other.Return >= until ||
+				late <= 0 || late > longestWait || other.change == nil {
+				continue
+			}
+			sent := c.CallTime - rest - timeOf(o, before.Step) // until the reply
+			t := timed{fmt.Sprint(c.Kind, " after ", other.Kind), s}
+			if c.change != nil {
+				t.name = "change after change" // most fail if they rest on an old read
+			}
+			t.Plan = append(slices.Clone(s.Plan), fault.Fault{
+				Kind: fault.Pause, For: (sent + late).Round(time.Millisecond) + time.Millisecond,
+				Client: c.Client, Request: before.Number,
+			})
+			if s.Script.Servers > 1 {
+				at := (other.change.Time - time.Millisecond).Round(time.Millisecond)
+				if before.Server == leader || before.Server == other.last.Server || at <= 0 {
+					continue
+				}
+				t.Plan = append(t.Plan, fault.Fault{
+					Kind: fault.Lag, For: time.Second, Client: c.Client, At: at,
+				})
+			}
+			plans = append(plans, t)
+		}
+	}
+	return plans
+}
+
+// untilStrike is the step of the first fault of a run, or one after all others.
+func untilStrike(o *scenario.Outcome) int64 {
+	if len(o.Result.Strikes) > 0 {
+		return o.Result.Strikes[0].Step
+	}
+	return math.MaxInt64
+}
+
+// longestWait is how long a client of afterAnswers waits at most: meanwhile it sends pings.
+const longestWait = 5 * time.Second
+
+// call is a call with its first and its last request, and its first change; nil if it has none.
+type call struct {
+	linearizability.Op
+	first, last *trace.RequestPoint
+	change      *trace.Change
+}
+
+func callsOf(o *scenario.Outcome) []call {
+	calls := make([]call, len(o.History.Ops))
+	of := map[string][]*call{} // those of a client
+	for i, op := range o.History.Ops {
+		calls[i].Op = op
+		of[op.Client] = append(of[op.Client], &calls[i])
+	}
+	during := func(client string, step int64) *call {
+		for _, c := range slices.Backward(of[client]) {
+			if c.Call < step && step < c.Return {
+				return c
+			}
+		}
+		return nil
+	}
+	for i, r := range o.Result.Requests {
+		if c := during(r.Client, r.Step); c != nil {
+			c.last = &o.Result.Requests[i]
+			c.first = cmp.Or(c.first, c.last)
+		}
+	}
+	for i, ch := range o.Result.Changes {
+		if c := during(ch.Client, ch.Step); c != nil && c.last != nil {
+			c.change = cmp.Or(c.change, &o.Result.Changes[i])
+		}
+	}
+	return calls
 }

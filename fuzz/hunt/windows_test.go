@@ -155,3 +155,32 @@ func TestTimesThatRunsTell(t *testing.T) {
 		}
 	}
 }
+
+// deafToSync is a connection whose sync does nothing.
+type deafToSync struct{ *zk.Conn }
+
+func (deafToSync) Sync(path string) (string, error) { return path, nil }
+
+// TestCallsAfterAnswers: on three servers a look at a queue without a sync shows an element that
+// another client has taken before. A right queue is not accused.
+func TestCallsAfterAnswers(t *testing.T) {
+	script := scenario.DefaultScript
+	script.Servers = 3
+	for _, w := range []scenario.Workload{
+		object.Queue(func(env object.Env) object.Queuer {
+			return recipes.NewQueue(deafToSync{env.Conn}, env.Path, recipes.SyncOnly())
+		}, object.QueueClaims{Items: "/queue/items"}).Named("deaf"),
+		fuzztest.Builtin(t, "queue", ""),
+	} {
+		for _, seed := range []uint64{1, 3} { // they have a peek
+			found, err := hunt.Hunt{
+				Workload: w, Script: script, Seed: seed, Runs: 120,
+				Strategies: []string{"sweep", "pairs"}, Properties: []string{"linearizability"},
+			}.Run(t.Context())
+			check.OK(t, err)
+			if wrong := w.Impl == "deaf"; wrong != (len(found.Findings) > 0) {
+				t.Errorf("%s, seed %d: %d findings", w.Impl, seed, len(found.Findings))
+			}
+		}
+	}
+}
