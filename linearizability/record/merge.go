@@ -112,6 +112,8 @@ func momentsOf(files []File, changes []Change) (m moments) {
 			if c, known := h.deleted(deletes); known {
 				end.zxid = c.Zxid
 				releases = append(releases, end)
+			} else if len(creates) > 0 {
+				continue // znodes of later holds are created before it
 			}
 			m.turns[n] = append(m.turns[n], moment{end.zxid, end.from, far})
 		}
@@ -160,10 +162,14 @@ type hold struct {
 	release *linearizability.Op
 }
 
-// deleted is the delete by which the hold was released.
-func (h hold) deleted(deletes map[int64]Change) (Change, bool) {
-	c, known := deletes[h.grant.Token]
-	return c, known && h.release != nil && c.Session == h.release.Session
+// deleted is the delete by which the hold was released. A release, or both calls, may have been
+// recorded without a session.
+func (h hold) deleted(deletes map[int64]Change) (c Change, known bool) {
+	if c, known = deletes[h.grant.Token]; !known || h.release == nil {
+		return c, false
+	}
+	session := cmp.Or(h.release.Session, h.grant.Session)
+	return c, session == 0 || c.Session == session
 }
 
 // holdsOf are the holds of the clients of a file. A release is known if it has succeeded, and its
