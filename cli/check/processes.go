@@ -53,7 +53,8 @@ func (c *Command) read(k kind) (h histories, err error) {
 // judgeAll judges the history of all processes. With several processes it begins with the likely
 // clocks. If the tokens allow other ones that explain the calls, nothing is violated: as with a
 // call of unknown outcome, one explanation is enough. Clocks of which the tokens say nothing are no
-// explanation; then a violation that other clocks do not show is undecided.
+// explanation; then a violation that other clocks do not show is undecided, and so is what only
+// equal clocks show.
 func (c *Command) judgeAll(k kind, h histories) (checked, error) {
 	if h.clocks == nil {
 		return c.judgeWith(k, h, nil)
@@ -76,6 +77,12 @@ func (c *Command) judgeAll(k kind, h histories) (checked, error) {
 			}
 			r.doubt(other)
 		}
+	} else if add := equalOf(h.clocks); !slices.Equal(add, likely) {
+		equal, err := c.judgeWith(k, h, add)
+		if err == nil && equal.Status() == linearizability.Violated {
+			equal.doubt(r) // the likely clocks are a guess
+			r, shown = equal, add
+		}
 	}
 	r.notes = append(c.clockNotes(h, shown), r.notes...)
 	return r, nil
@@ -84,6 +91,17 @@ func (c *Command) judgeAll(k kind, h histories) (checked, error) {
 func likelyOf(clocks []record.Clock) (add []time.Duration) {
 	for _, clock := range clocks {
 		add = append(add, clock.Likely)
+	}
+	return add
+}
+
+// equalOf is likelyOf, but clocks without bounds agree if they may.
+func equalOf(clocks []record.Clock) []time.Duration {
+	add := likelyOf(clocks)
+	for i, clock := range clocks {
+		if !clock.Bounded() && clock.Least <= 0 && clock.Most >= 0 {
+			add[i] = 0
+		}
 	}
 	return add
 }
