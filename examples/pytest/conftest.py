@@ -7,6 +7,7 @@ test has a namespace of it: a server of its own, so tests may run at the same ti
 import json
 import os
 import subprocess
+import urllib.error
 import urllib.request
 
 import pytest
@@ -24,8 +25,11 @@ class ZooKeeper:
         """Asks the control endpoint. The page docs/control.md has all requests."""
         request = urllib.request.Request(self.endpoint + path, method=method)
         data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(request, data=data, timeout=60) as reply:
-            return json.load(reply)
+        try:
+            with urllib.request.urlopen(request, data=data, timeout=60) as reply:
+                return json.load(reply)
+        except urllib.error.HTTPError as error:
+            raise ValueError(error.read().decode()) from None
 
     def client(self):
         """A connected client, which is closed at the end of the test."""
