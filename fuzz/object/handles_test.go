@@ -27,6 +27,7 @@ func (l ownerLock) Lock(ctx context.Context) error {
 			return nil
 		}
 	}
+	_ = l.Unlock(context.Background()) // the create may have made the node
 	return ctx.Err()
 }
 
@@ -57,7 +58,7 @@ func (l onePerProcess) Lock(ctx context.Context) error {
 	}
 	err := l.ownerLock.Lock(ctx)
 	if err != nil {
-		go func() { _ = l.Unlock(context.Background()) }() // the create may have made the node
+		<-l.turn
 	}
 	return err
 }
