@@ -241,7 +241,7 @@ func (p *prover) run(ctx context.Context) (err error) {
 		}
 	}
 	p.Complete = len(p.trees) == 0 && p.Violation == nil && err == nil
-	if p.Violation == nil && (err == nil || ctx.Err() != nil) {
+	if p.Violation == nil && (err == nil || err == ctx.Err()) {
 		err = errors.Join(err, p.save())
 	}
 	return err

@@ -23,6 +23,8 @@ func (p *Proof) Smallest(ctx context.Context, o *scenario.Outcome) (says, scope 
 		plain(s.Script) != plain(p.Scenario.Script) {
 		within := p.bounds
 		within.Faults = len(s.Plan) - 1
+		// It is another proof, of all plans.
+		within.Part, within.Resume, within.Work, within.Progress = Part{}, "", "", nil
 		second, err := Prove(ctx, s, within)
 		if err != nil {
 			return "", ""

@@ -155,7 +155,7 @@ func (w *walker) begin() {
 func (w *walker) schedule() sim.Schedule {
 	s := sim.Schedule{Kind: sim.Turns}
 	for _, c := range w.steps {
-		if len(c.things) > 1 {
+		if len(c.said) > 1 { // for each thing
 			s.Numbers = append(s.Numbers, c.picked)
 		}
 	}
