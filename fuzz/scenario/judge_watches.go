@@ -58,7 +58,7 @@ func lastWatch(r *trace.Result, op linearizability.Op) (w watchPlace, set int64)
 			continue
 		}
 		text := r.Trace.Entry(q.Step).Text
-		if strings.Contains(text, "+watch ") && (strings.Contains(text, ": ok") || q.Op == "exists") {
+		if strings.Contains(text, "+watch ") && (strings.Contains(text, ": ok") || q.Op == "exists" && strings.Contains(text, ": NoNode")) {
 			w, set = watchPlace{q.Client, q.Path, strings.HasPrefix(q.Op, "getChildren")}, q.Step
 		}
 	}

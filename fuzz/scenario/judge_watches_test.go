@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -27,13 +28,19 @@ func TestWaitsThatEachLeaveAWatch(t *testing.T) {
 		{"locks", 5, ops.Lock, "-> #1 getData+watch /barriers/b: ok", 0, false},
 		{"reads", 5, ops.Wait, "-> #1 getData /barriers/b: ok", 0, false},
 		{"no node", 5, ops.Wait, "-> #1 getData+watch /barriers/b: NoNode", 0, false},
+		{"exists, no node", 5, ops.Wait, "-> #1 exists+watch /barriers/b: NoNode", 0, true},
+		{"exists, not allowed", 5, ops.Wait, "-> #1 exists+watch /barriers/b: NoAuth", 0, false},
 	} {
 		var r trace.Result
 		var h linearizability.History
 		lines := make([]trace.Line, 10*tt.waits)
 		for i := range int64(tt.waits) {
 			call := 10*i + 1
-			r.Requests = append(r.Requests, trace.RequestPoint{Client: "a", Op: "getData",
+			op := "getData"
+			if strings.Contains(tt.requests, "exists") {
+				op = "exists"
+			}
+			r.Requests = append(r.Requests, trace.RequestPoint{Client: "a", Op: op,
 				Path: node, Step: call + 1})
 			lines[call].Format = tt.requests
 			h.Ops = append(h.Ops, linearizability.Op{Client: "a", Kind: tt.kind, Call: call,
