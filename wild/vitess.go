@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 
@@ -64,7 +65,7 @@ func (c *vitessCandidate) Lead(ctx context.Context) (err error) {
 	}
 	defer context.AfterFunc(ctx, c.part.Stop)()
 	if c.term, err = c.part.WaitForLeadership(); ctx.Err() != nil {
-		c.part = nil
+		c.part, err = nil, cmp.Or(err, ctx.Err()) // it is stopped, perhaps as it began to lead
 	}
 	return err
 }
