@@ -154,6 +154,9 @@ func (r *checked) doubt(other checked) {
 // bounds are the bounds of a clock that are tried. Where the tokens give none, the clocks differ by
 // less than a second, as those do that a time service keeps.
 func bounds(c record.Clock) (least, most time.Duration) {
+	if c.Bounded() {
+		return c.Least, c.Most
+	}
 	return max(c.Least, c.Likely-time.Second), min(c.Most, c.Likely+time.Second)
 }
 

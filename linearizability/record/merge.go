@@ -43,8 +43,8 @@ func (c Clock) likely() Clock {
 // without, with that of the first file. It is an error if no clocks explain all tokens.
 //
 // Of the clocks within these bounds those are likely that explain more: that the delete of a
-// release, as the log has it, took place in its call, and that nobody held before the last holder
-// released.
+// release, as the log has it, took place in its call, and that nobody had a lock, or led, before
+// the last holder released.
 func Align(files []File, changes []Change) ([]Clock, error) {
 	m := momentsOf(files, changes)
 	base, d := 0, differencesOf(m.grants)
@@ -103,19 +103,22 @@ func momentsOf(files []File, changes []Change) (m moments) {
 		var grants, releases []moment
 		for _, h := range holdsOf(f.History.Ops) {
 			grants = append(grants, at(h.grant, h.grant.Token))
-			begin := at(h.grant, last(h.grant.Token))
-			m.turns[n] = append(m.turns[n], moment{begin.zxid, -far, begin.to})
-			if h.release == nil {
+			c, known := h.deleted(deletes)
+			if known {
+				releases = append(releases, at(*h.release, c.Zxid))
+			}
+			if !excludes(h.grant) {
 				continue
 			}
-			end := at(*h.release, h.grant.Token)
-			if c, known := h.deleted(deletes); known {
-				end.zxid = c.Zxid
-				releases = append(releases, end)
-			} else if len(creates) > 0 {
-				continue // znodes of later holds are created before it
-			}
-			m.turns[n] = append(m.turns[n], moment{end.zxid, end.from, far})
+			begin := at(h.grant, last(h.grant.Token))
+			m.turns[n] = append(m.turns[n], moment{begin.zxid, -far, begin.to})
+			switch {
+			case known:
+				m.turns[n] = append(m.turns[n], moment{c.Zxid, shift + h.release.CallTime, far})
+			case h.release != nil && len(creates) == 0:
+				m.turns[n] = append(m.turns[n],
+					moment{h.grant.Token, shift + h.release.CallTime, far})
+			} // else znodes of later holds are created before its end
 		}
 		m.grants, m.all = append(m.grants, grants), append(m.all, slices.Concat(grants, releases))
 	}
@@ -178,7 +181,7 @@ func holdsOf(all []linearizability.Op) (list []hold) {
 	held := map[string][]int{} // holds of each client that may go on
 	for _, op := range all {
 		switch holds := held[op.Client]; {
-		case op.Kind == ops.Use || op.Kind == ops.Leader:
+		case op.Kind == ops.Use || op.Kind == ops.Leader || op.Kind == ops.Hold:
 		case grants(op):
 			held[op.Client] = append(holds, len(list))
 			list = append(list, hold{grant: op})
@@ -190,6 +193,12 @@ func holdsOf(all []linearizability.Op) (list []hold) {
 		}
 	}
 	return list
+}
+
+// excludes reports whether a hold excludes all others of its object.
+func excludes(grant linearizability.Op) bool {
+	return grant.Kind == ops.Lead || grant.Kind == ops.Lock && grant.Input != ops.ReadMode &&
+		grant.Input != ops.WriteMode
 }
 
 // grants reports whether an operation returned the token of a hold that it began.
