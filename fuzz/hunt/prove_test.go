@@ -51,6 +51,18 @@ func tiny(scripts ...string) scenario.Scenario {
 		Seed: 1}
 }
 
+// tinyWith is tiny with a fault, unless that is "".
+func tinyWith(t *testing.T, plan string, scripts ...string) scenario.Scenario {
+	t.Helper()
+	s := tiny(scripts...)
+	if plan != "" {
+		f, err := fault.Parse(plan)
+		check.OK(t, err)
+		s.Plan = []fault.Fault{f}
+	}
+	return s
+}
+
 func tinyStep(p *scenario.Player, name, path string) (value string, err error) {
 	conn := p.Conn()
 	switch name {
@@ -222,12 +234,7 @@ func TestProofShowsTheOrdersOfCallsAndReplies(t *testing.T) {
 	} {
 		t.Run(c.plan+strings.Join(c.scripts, " | "), func(t *testing.T) {
 			t.Parallel()
-			s := tiny(c.scripts...)
-			if c.plan != "" {
-				f, err := fault.Parse(c.plan)
-				check.OK(t, err)
-				s.Plan = []fault.Fault{f}
-			}
+			s := tinyWith(t, c.plan, c.scripts...)
 			for _, all := range []bool{false, true} {
 				want, _ := everyRun(t, s, inOrder(all))
 				for _, deaf := range []bool{false, true} {
@@ -240,61 +247,6 @@ func TestProofShowsTheOrdersOfCallsAndReplies(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestWalkersVisitEachOrderOnce, of things that differ only in what scripts say behind them. One
-// that begins too early does not know that.
-func TestWalkersVisitEachOrderOnce(t *testing.T) {
-	t.Parallel()
-	for _, walkers := range []int{1, 2, 8} {
-		runs, seen := ordersOf(walkers, false)
-		check.Equal(t, len(seen), 24, "orders, with %d walkers", walkers)
-		check.Equal(t, runs, 24, "runs, with %d walkers", walkers)
-	}
-	if _, seen := ordersOf(8, true); len(seen) == 24 {
-		t.Errorf("nobody notices that a walker is hasty")
-	}
-}
-
-// ordersOf lets walkers go through the orders of four things, and try everything everywhere.
-func ordersOf(walkers int, hasty bool) (runs int, seen map[string]bool) {
-	w := &walk{commute: func(a, b trace.Thing) bool { return true }, hasty: hasty}
-	w.walkers, seen = []*walker{{walk: w}}, map[string]bool{}
-	play := func(by *walker) {
-		var left []trace.Thing
-		for _, client := range []string{"a", "b", "c", "d"} {
-			left = append(left, trace.Thing{Delivery: trace.Delivery{Client: client}})
-		}
-		order, said := "", []trace.Said(nil)
-		by.begin()
-		for {
-			n := by.choose(trace.Turn{Things: left, Said: said})
-			if n < 0 || len(left) == 0 {
-				break
-			}
-			order, said = order+left[n].Client, []trace.Said{{Text: "lock returns"}, {Text: "calls unlock"}}
-			left = slices.Delete(slices.Clone(left), n, n+1)
-		}
-		by.end()
-		for _, s := range by.steps {
-			by.more = append(by.more, more{choice: s.choice})
-		}
-		if len(left) == 0 {
-			seen[order] = true
-		}
-		runs++
-	}
-	for len(w.walkers) > 0 {
-		w.share(walkers)
-		round := slices.Clone(w.walkers)
-		for _, by := range slices.Backward(round) { // they may play in any order
-			play(by)
-		}
-		for _, by := range round {
-			w.take(by)
-		}
-	}
-	return runs, seen
 }
 
 // TestProofShowsAllThatEveryRunShows compares the classes of a proof with all runs, of scripts that
@@ -370,12 +322,7 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 	} {
 		t.Run(c.plan+strings.Join(c.scripts, " | "), func(t *testing.T) {
 			t.Parallel()
-			s := tiny(c.scripts...)
-			if c.plan != "" {
-				f, err := fault.Parse(c.plan)
-				check.OK(t, err)
-				s.Plan = []fault.Fault{f}
-			}
+			s := tinyWith(t, c.plan, c.scripts...)
 			want, runs := everyRun(t, s, shown)
 			got, classes := everyClass(t, s, shown, func(*walk) {})
 			t.Logf("%d runs, %d classes, %d different", runs, classes, len(want))

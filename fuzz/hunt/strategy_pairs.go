@@ -112,7 +112,7 @@ func (p *pairs) learnAnswers(o *scenario.Outcome) {
 	const each, most = 2, 3 // plans of a name, faults of a plan
 	const enough = 16       // plans that wait
 	if o.Scenario.Schedule.Kind != sim.Latencies || p.input.maxFaults < most ||
-		p.answers.count >= enough {
+		p.answers.count() >= enough {
 		return
 	}
 	plans := afterAnswers(o)
@@ -131,7 +131,6 @@ type fairly struct {
 	names   []string
 	waiting map[string][]scenario.Scenario
 	taken   map[string]int
-	count   int // of those that wait
 }
 
 func (f *fairly) add(t timed) {
@@ -145,8 +144,15 @@ func (f *fairly) add(t timed) {
 	}
 	if len(waiting) < most {
 		f.waiting[t.name] = append(waiting, t.Scenario)
-		f.count++
 	}
+}
+
+// count is the number of plans that wait.
+func (f *fairly) count() (n int) {
+	for _, list := range f.waiting {
+		n += len(list)
+	}
+	return n
 }
 
 func (f *fairly) next() (scenario.Scenario, bool) {
@@ -161,7 +167,6 @@ func (f *fairly) next() (scenario.Scenario, bool) {
 	if more {
 		f.waiting[rarest] = list
 		f.taken[rarest]++
-		f.count--
 	}
 	return s, more
 }
