@@ -70,10 +70,12 @@ func TestHoldsOutlastTheirSession(t *testing.T) {
 // TestAWatchIsLeft, also if the client has set it anew in another connection: its node has not
 // changed.
 func TestAWatchIsLeft(t *testing.T) {
-	for _, plan := range []string{"", "cut client=a at=50ms"} {
+	for _, plan := range [][]fault.Fault{
+		nil, {{Kind: fault.Cut, Client: "a", At: 50 * time.Millisecond}},
+	} {
 		w := scenario.Workload{Name: "own", Impl: "mine",
 			Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-				check.Equal(t, len(e.Rest.Watches), 1, "watches that are left, with plan %q", plan)
+				check.Equal(t, len(e.Rest.Watches), 1, "watches that are left, with plan %v", plan)
 				return linearizability.Report{}, nil
 			},
 			Play: func(p *scenario.Player, _ scenario.Script) {
@@ -83,12 +85,8 @@ func TestAWatchIsLeft(t *testing.T) {
 				check.OK(t, err)
 				p.Pause(3 * time.Second)
 			}}
-		s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}}
-		if plan != "" {
-			f, err := fault.Parse(plan)
-			check.OK(t, err)
-			s.Plan = []fault.Fault{f}
-		}
+		s := scenario.Scenario{Workload: w, Plan: plan,
+			Script: scenario.Script{Clients: 1, Rounds: 1}}
 		_, err := s.Run()
 		check.OK(t, err)
 	}

@@ -54,12 +54,12 @@ type watchPlace struct {
 // lastWatch is the last watch that a call has set, and the step at which it has; 0 if it set none.
 func lastWatch(r *trace.Result, op linearizability.Op) (w watchPlace, set int64) {
 	for _, q := range r.Requests {
-		if q.Client != op.Client || q.Step < op.Call || q.Step > op.Return || !readsNode(q.Op) {
+		if q.Client != op.Client || q.Step < op.Call || q.Step > op.Return || !watches(r, q) {
 			continue
 		}
 		text := r.Trace.Entry(q.Step).Text
-		if strings.Contains(text, "+watch ") && (strings.Contains(text, ": ok") || q.Op == "exists" && strings.Contains(text, ": NoNode")) {
-			w, set = watchPlace{q.Client, q.Path, strings.HasPrefix(q.Op, "getChildren")}, q.Step
+		if strings.Contains(text, ": ok") || q.Op == "exists" && strings.Contains(text, ": NoNode") {
+			w, set = watchPlace{q.Client, q.Path, lists(q.Op)}, q.Step
 		}
 	}
 	return w, set

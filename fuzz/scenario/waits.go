@@ -68,13 +68,16 @@ func watched(r *trace.Result, op linearizability.Op) (path string) {
 // setAt is the step at which a client has set a watch.
 func setAt(r *trace.Result, client string, w view.Watch) (step int64) {
 	for _, q := range r.Requests {
-		lists := strings.HasPrefix(q.Op, "getChildren")
-		if q.Client == client && q.Path == w.Path && readsNode(q.Op) && lists == w.Children &&
-			strings.Contains(r.Trace.Entry(q.Step).Text, "+watch") {
+		if q.Client == client && q.Path == w.Path && lists(q.Op) == w.Children && watches(r, q) {
 			step = q.Step
 		}
 	}
 	return step
+}
+
+// watches reports whether a request asks for a watch, too.
+func watches(r *trace.Result, q trace.RequestPoint) bool {
+	return readsNode(q.Op) && strings.Contains(r.Trace.Entry(q.Step).Text, "+watch ")
 }
 
 // polled is the znode that a call reads again and again, and the number of these reads: all
@@ -95,9 +98,9 @@ func polled(r *trace.Result, op linearizability.Op) (path string, times int) {
 	return path, times
 }
 
-func readsNode(op string) bool {
-	return op == "exists" || op == "getData" || strings.HasPrefix(op, "getChildren")
-}
+func readsNode(op string) bool { return op == "exists" || op == "getData" || lists(op) }
+
+func lists(op string) bool { return strings.HasPrefix(op, "getChildren") }
 
 // refused is a write that a call repeats without end, because the server refuses it: its path, with
 // the answer, and the number of tries. In between the call at most looks at the znode. A call that
@@ -109,7 +112,7 @@ func refused(r *trace.Result, op linearizability.Op) (at, answer string, times i
 		}
 		switch to, why := refusal(r, q); {
 		case readsNode(q.Op):
-			if q.Path != at || strings.HasPrefix(q.Op, "getChildren") &&
+			if q.Path != at || lists(q.Op) &&
 				strings.HasSuffix(answer, "NodeExists") {
 				at, answer, times = "", "", 0
 			}
