@@ -101,7 +101,7 @@ func newTable(h lin.History, claims Claims) *table {
 	t := &table{
 		history: h, known: h.Server != nil, Attribution: judging.Attribute(h, changes, fits),
 	}
-	t.Stale = claims.StaleReads && !h.OneServer
+	t.Stale = judging.StaleReads(h, claims.StaleReads)
 	return t
 }
 

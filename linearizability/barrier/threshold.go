@@ -41,7 +41,7 @@ func (Threshold) Properties() []string {
 
 // Judge implements [lin.Claims].
 func (claims Threshold) Judge(h lin.History, left *lin.Leftovers) lin.Report {
-	claims.StaleReads = claims.StaleReads && !h.OneServer
+	claims.StaleReads = judging.StaleReads(h, claims.StaleReads)
 	t := newThresholdTable(h, claims)
 	var r lin.Report
 	r.Add(t.judgeSafety())
@@ -53,9 +53,9 @@ func (claims Threshold) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 		r.Add(judging.Orphans(judging.WithoutWatches(left, claims.Path), claims.AllowedAtRest,
 			judging.LeftBelow(t.history, left, claims.Path), judging.Waits(t.history)))
 	}
-	if !claims.StaleReads && !h.OneServer {
+	if !claims.StaleReads {
 		claims.StaleReads = true
-		judging.NameClaim(&r, h, left, "StaleReads", claims)
+		judging.NameStaleReads(&r, h, left, claims)
 	}
 	return r
 }

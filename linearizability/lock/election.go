@@ -28,16 +28,16 @@ func (claims Election) Properties() []string {
 
 // Judge implements [lin.Claims].
 func (claims Election) Judge(h lin.History, left *lin.Leftovers) lin.Report {
-	claims.StaleReads = claims.StaleReads && !h.OneServer
+	claims.StaleReads = judging.StaleReads(h, claims.StaleReads)
 	t := newTable(h, leadership, Claims(claims))
 	r := judge(t, left)
 	if !t.log.Known {
 		return r
 	}
 	r.Add(judgeLeaderAnswers(t))
-	if !claims.StaleReads && !h.OneServer {
+	if !claims.StaleReads {
 		claims.StaleReads = true
-		judging.NameClaim(&r, h, left, "StaleReads", claims)
+		judging.NameStaleReads(&r, h, left, claims)
 	}
 	return r
 }

@@ -91,12 +91,12 @@ func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 
 // named is the report of a judge of a kind of queue. It names the claims that allow the violations.
 func (claims Claims) named(h lin.History, judge func(Claims) lin.Report) lin.Report {
-	claims.StaleReads = claims.StaleReads && !h.OneServer
+	claims.StaleReads = judging.StaleReads(h, claims.StaleReads)
 	r := judge(claims)
 	if r.Status() != lin.Violated {
 		return r
 	}
-	if weaker := claims; !claims.StaleReads && !h.OneServer {
+	if weaker := claims; !claims.StaleReads && judging.StaleReads(h, true) {
 		weaker.StaleReads = true
 		judging.NameAllowed(&r, "StaleReads", judge(weaker))
 	}

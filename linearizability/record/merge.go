@@ -94,18 +94,21 @@ func momentsOf(files []File, changes []Change) (m moments) {
 		}
 	}
 	m.turns = make([][]moment, len(files), len(files)+1)
-	last := endings(files, deletes)
+	holds := make([][]hold, len(files))
+	for n, f := range files {
+		holds[n] = holdsOf(f.History.Ops, deletes)
+	}
+	last := endings(holds)
 	for n, f := range files {
 		shift := f.Began.Sub(files[0].Began)
 		at := func(op linearizability.Op, zxid int64) moment {
 			return moment{zxid, shift + op.CallTime, shift + op.ReturnTime}
 		}
 		var grants, releases []moment
-		for _, h := range holdsOf(f.History.Ops) {
+		for _, h := range holds[n] {
 			grants = append(grants, at(h.grant, h.grant.Token))
-			c, known := h.deleted(deletes)
-			if known {
-				releases = append(releases, at(*h.release, c.Zxid))
+			if h.deleted > 0 {
+				releases = append(releases, at(*h.release, h.deleted))
 			}
 			if !excludes(h.grant) {
 				continue
@@ -113,8 +116,8 @@ func momentsOf(files []File, changes []Change) (m moments) {
 			begin := at(h.grant, last(h.grant.Token))
 			m.turns[n] = append(m.turns[n], moment{begin.zxid, -far, begin.to})
 			switch {
-			case known:
-				m.turns[n] = append(m.turns[n], moment{c.Zxid, shift + h.release.CallTime, far})
+			case h.deleted > 0:
+				m.turns[n] = append(m.turns[n], moment{h.deleted, shift + h.release.CallTime, far})
 			case h.release != nil && len(creates) == 0:
 				m.turns[n] = append(m.turns[n],
 					moment{h.grant.Token, shift + h.release.CallTime, far})
@@ -134,14 +137,12 @@ func momentsOf(files []File, changes []Change) (m moments) {
 
 // endings returns a function that finds the last transaction before a hold with a token begins: the
 // delete of an earlier hold, or its own create.
-func endings(files []File, deletes map[int64]Change) func(token int64) int64 {
+func endings(holds [][]hold) func(token int64) int64 {
 	type end struct{ token, last int64 } // the last delete of the holds up to this one
 	var ends []end
-	for _, f := range files {
-		for _, h := range holdsOf(f.History.Ops) {
-			if c, known := h.deleted(deletes); known {
-				ends = append(ends, end{h.grant.Token, c.Zxid})
-			}
+	for _, h := range slices.Concat(holds...) {
+		if h.deleted > 0 {
+			ends = append(ends, end{h.grant.Token, h.deleted})
 		}
 	}
 	slices.SortFunc(ends, func(a, b end) int { return cmp.Compare(a.token, b.token) })
@@ -163,31 +164,27 @@ func endings(files []File, deletes map[int64]Change) func(token int64) int64 {
 type hold struct {
 	grant   linearizability.Op
 	release *linearizability.Op
-}
-
-// deleted is the delete by which the hold was released. A release, or both calls, may have been
-// recorded without a session.
-func (h hold) deleted(deletes map[int64]Change) (c Change, known bool) {
-	if c, known = deletes[h.grant.Token]; !known || h.release == nil {
-		return c, false
-	}
-	session := cmp.Or(h.release.Session, h.grant.Session)
-	return c, session == 0 || c.Session == session
+	deleted int64 // the zxid of the delete by which it was released, 0 if that is not known
 }
 
 // holdsOf are the holds of the clients of a file. A release is known if it has succeeded, and its
-// client had one hold.
-func holdsOf(all []linearizability.Op) (list []hold) {
+// client had one hold. A release, or both calls, may have been recorded without a session.
+func holdsOf(all []linearizability.Op, deletes map[int64]Change) (list []hold) {
 	held := map[string][]int{} // holds of each client that may go on
 	for _, op := range all {
 		switch holds := held[op.Client]; {
-		case op.Kind == ops.Use || op.Kind == ops.Leader || op.Kind == ops.Hold:
+		case isReport(op):
 		case grants(op):
 			held[op.Client] = append(holds, len(list))
 			list = append(list, hold{grant: op})
 		default:
 			if op.OK() && len(holds) == 1 {
-				list[holds[0]].release = &op
+				h := &list[holds[0]]
+				session := cmp.Or(op.Session, h.grant.Session)
+				if c := deletes[h.grant.Token]; session == 0 || c.Session == session {
+					h.deleted = c.Zxid
+				}
+				h.release = &op
 			}
 			held[op.Client] = nil
 		}
@@ -202,8 +199,11 @@ func excludes(grant linearizability.Op) bool {
 }
 
 // grants reports whether an operation returned the token of a hold that it began.
-func grants(op linearizability.Op) bool {
-	return op.OK() && op.Token != 0 && op.Kind != ops.Use && op.Kind != ops.Leader
+func grants(op linearizability.Op) bool { return op.OK() && op.Token != 0 && !isReport(op) }
+
+// isReport reports whether an operation tells of a hold, and neither begins nor ends one.
+func isReport(op linearizability.Op) bool {
+	return slices.Contains([]string{ops.Use, ops.Leader, ops.Hold}, op.Kind)
 }
 
 // differences has, for each two clocks i and j, the greatest value that what is added to i may be

@@ -50,7 +50,7 @@ func (Claims) Properties() []string {
 
 // Judge implements [lin.Claims].
 func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
-	claims.StaleReads = claims.StaleReads && !h.OneServer
+	claims.StaleReads = judging.StaleReads(h, claims.StaleReads)
 	t := newTable(h.Sorted(), claims)
 	var r lin.Report
 	r.Add(t.judgeAnswers())
@@ -65,9 +65,9 @@ func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 				judging.Waits(t.history)),
 		)
 	}
-	if t.known && !claims.StaleReads && !h.OneServer {
+	if t.known && !claims.StaleReads {
 		claims.StaleReads = true
-		judging.NameClaim(&r, h, left, "StaleReads", claims)
+		judging.NameStaleReads(&r, h, left, claims)
 	}
 	return r
 }

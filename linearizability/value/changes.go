@@ -33,7 +33,7 @@ func newValueTable(h lin.History, claims Claims) *valueTable {
 	}
 	t.Attribution = judging.Attribute(h, changes,
 		func(op lin.Op, i int) bool { return t.fits(op, changes[i]) })
-	t.Stale = claims.StaleReads && !h.OneServer
+	t.Stale = judging.StaleReads(h, claims.StaleReads)
 	return t
 }
 

@@ -74,7 +74,7 @@ func newCounterTable(h lin.History, claims Counter) *counterTable {
 	t.Attribution = judging.Attribute(h, changes, func(op lin.Op, i int) bool {
 		return op.Kind == ops.Add && deltaOf(op) == t.values[i+1]-t.values[i]
 	})
-	t.Stale = claims.StaleReads && !h.OneServer
+	t.Stale = judging.StaleReads(h, claims.StaleReads)
 	return t
 }
 

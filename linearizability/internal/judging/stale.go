@@ -32,9 +32,7 @@ func (a *Attribution) JudgeReads(
 	h lin.History, left *lin.Leftovers, r *lin.Report, weaker lin.Claims,
 ) {
 	if !a.Stale {
-		if !h.OneServer {
-			NameClaim(r, h, left, "StaleReads", weaker)
-		}
+		NameStaleReads(r, h, left, weaker)
 		return
 	}
 	for i := range r.Verdicts {
@@ -114,6 +112,17 @@ func HasOneSession(h lin.History, client string) bool {
 		}
 	}
 	return true
+}
+
+// StaleReads reports whether the claim StaleReads allows anything: no read is stale if one server
+// has given all answers.
+func StaleReads(h lin.History, claimed bool) bool { return claimed && !h.OneServer }
+
+// NameStaleReads is NameClaim for StaleReads. weaker are the claims with it.
+func NameStaleReads(r *lin.Report, h lin.History, left *lin.Leftovers, weaker lin.Claims) {
+	if StaleReads(h, true) {
+		NameClaim(r, h, left, "StaleReads", weaker)
+	}
 }
 
 // NameClaim adds the name of a claim to each violation that is none with the claim. weaker are the
