@@ -77,6 +77,7 @@ func TestASecondSignalTellsTheNodeThatIsLeft(t *testing.T) {
 	server := realzk.Start(t, realzk.Options{TickTime: 250 * time.Millisecond})
 	h := huntAsGuest(t, "stubborn", server.Address())
 	check.Contains(t, h.interrupt(t), "stubborn: the scenarios under way end, and their nodes")
+	time.Sleep(oneSignal) // until then it would be the first one again
 	said := h.interrupt(t)
 	left := regexp.MustCompile(`^stubborn: (/zksim-[0-9a-z]+) is left on ` + server.Address() +
 		`: deleteall (\S+) in zkCli.sh`).FindStringSubmatch(said)
@@ -85,6 +86,17 @@ func TestASecondSignalTellsTheNodeThatIsLeft(t *testing.T) {
 	}
 	check.Contains(t, h.end(t), "stubborn: killed while it played lock lingering")
 	check.Equal(t, strings.Join(nodesOf(t, server.Address()), " "), left[1][1:]+" zookeeper")
+}
+
+// TestASignalThatComesTwiceAtOnceIsOne: timeout of the GNU coreutils sends it so.
+func TestASignalThatComesTwiceAtOnceIsOne(t *testing.T) {
+	t.Parallel()
+	server := realzk.Start(t, realzk.Options{TickTime: 250 * time.Millisecond})
+	h := huntAsGuest(t, "obedient", server.Address())
+	check.Contains(t, h.interrupt(t), "obedient: the scenarios under way end, and their nodes")
+	check.OK(t, h.Process.Signal(syscall.SIGTERM))
+	check.Equal(t, h.end(t), "obedient: interrupted\n")
+	check.Equal(t, strings.Join(nodesOf(t, server.Address()), " "), "zookeeper")
 }
 
 // TestACommandThatIsKilledCleansUp: the process that plays its scenarios does it. Closing a

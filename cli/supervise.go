@@ -151,6 +151,10 @@ func second(dir string, args []string) (*exec.Cmd, error) {
 const (
 	grace           = 5 * time.Second
 	graceOnEnsemble = time.Minute
+
+	// oneSignal is how long a signal that comes again is still the first one: timeout of the GNU
+	// coreutils sends it to its child, and then to the group of its child.
+	oneSignal = time.Second
 )
 
 // onEnsemble reports whether a command plays on a running ensemble.
@@ -202,18 +206,19 @@ func runHere(cmd *exec.Cmd, grace func() time.Duration) (interrupted bool, err e
 func passOn(
 	signals <-chan os.Signal, p *os.Process, ended <-chan struct{}, grace func() time.Duration,
 ) (interrupted bool) {
+	var first time.Time
 	var late <-chan time.Time
 	for {
 		select {
 		case <-ended:
 			return interrupted
 		case sig := <-signals:
-			if interrupted {
+			switch {
+			case !interrupted:
+				p.Signal(sig)
+				interrupted, first, late = true, time.Now(), time.After(grace())
+			case time.Since(first) >= oneSignal:
 				p.Kill()
-			}
-			p.Signal(sig)
-			if !interrupted {
-				interrupted, late = true, time.After(grace())
 			}
 		case <-late:
 			p.Kill()
