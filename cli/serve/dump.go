@@ -23,36 +23,40 @@ import (
 
 // A DumpCommand is zksim dump with its flags.
 type DumpCommand struct {
-	Server string   `arg:"" help:"Server to read from." placeholder:"HOST:PORT"`
-	Path   string   `help:"Node to begin at; nodes elsewhere are left out." default:"/" placeholder:"PATH"`
-	Auth   []string `help:"Identity for nodes with an ACL, such as digest:user:password; may be repeated." sep:"none" placeholder:"SCHEME:ID"`
-	Format string   `help:"Format of the tree: yaml or json." enum:"yaml,json" default:"yaml"`
+	Servers string   `arg:"" help:"Server to read from, or all of an ensemble, with commas between." placeholder:"HOST:PORT"`
+	Path    string   `help:"Node to begin at; nodes elsewhere are left out." default:"/" placeholder:"PATH"`
+	Auth    []string `help:"Identity for nodes with an ACL, such as digest:user:password; may be repeated." sep:"none" placeholder:"SCHEME:ID"`
+	Format  string   `help:"Format of the tree: yaml or json." enum:"yaml,json" default:"yaml"`
 }
 
 // Help is the text of dump --help before the flags.
 func (*DumpCommand) Help() string {
 	return "It prints a tree file, which serve --load and tests read. It only reads, node by node, so " +
 		"writes of others meanwhile may be in the tree or not. Quotas, and nodes of sessions, are left " +
-		"out. A server does not tell containers and TTL nodes from others; a copy of its data " +
+		"out. So are nodes that it may not read, with all below them: it names them, and ends with " +
+		"status 1. A server does not tell containers and TTL nodes from others; a copy of its data " +
 		"directory, which serve --load reads, too, does."
 }
 
 const (
-	// connectWithin is the time for a first session, and dumpTimeout the timeout of sessions.
+	// connectWithin is the time for a connection, and dumpTimeout the timeout of sessions.
 	connectWithin, dumpTimeout = 10 * time.Second, 10 * time.Second
 )
 
 // Run reads the tree and prints it.
 func (c *DumpCommand) Run(env *command.Env) error {
-	if err := c.dump(env); err != nil {
-		return fmt.Errorf("dump %s: %w", c.Server, err)
+	d := dumping{refused: func(at string, err error) {
+		env.PrintError(fmt.Errorf("%s, and all below it, is left out: %w", at, err))
+	}}
+	if err := c.dump(env, &d); err != nil {
+		return fmt.Errorf("dump %s: %w", c.Servers, err)
 	}
-	return nil
+	return env.Ending(d.partial, nil)
 }
 
-func (c *DumpCommand) dump(env *command.Env) error {
+func (c *DumpCommand) dump(env *command.Env, d *dumping) error {
 	dials := dialing{}
-	conn, events, err := zk.Connect([]string{c.Server}, dumpTimeout, zk.WithDialer(dials.dial),
+	conn, events, err := zk.Connect(strings.Split(c.Servers, ","), dumpTimeout, zk.WithDialer(dials.dial),
 		zk.WithLogger(log.New(io.Discard, "", 0)))
 	if err != nil {
 		return err
@@ -62,8 +66,8 @@ func (c *DumpCommand) dump(env *command.Env) error {
 	if err := dials.awaitSession(env.Context, events); err != nil {
 		return err
 	}
-	d := dumping{conn: conn}
-	if err := c.read(&d); err != nil {
+	d.conn = conn
+	if err := c.read(d); err != nil {
 		return cmp.Or(context.Cause(env.Context), err)
 	}
 	return d.Write(env.Raw, tree.Format(c.Format))
@@ -123,14 +127,24 @@ func (d *dialing) awaitSession(ctx context.Context, events <-chan zk.Event) erro
 // dumping is a tree that is read node by node.
 type dumping struct {
 	tree.Tree
-	conn *zk.Conn
+	conn    *zk.Conn
+	refused func(at string, err error) // is told of nodes that may not be read
+	partial bool                       // there were some
 }
 
-// add reads a node and all below it. One that is deleted meanwhile is left out.
+// add reads a node and all below it. One that is deleted meanwhile is left out, and so is one that
+// may not be read, unless it is the first.
 func (d *dumping) add(at string) error {
 	spec, children, err := d.read(at)
+	for late := time.Now().Add(connectWithin); isLost(err) && time.Now().Before(late); {
+		spec, children, err = d.read(at) // waits for the next connection
+	}
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
+		return nil
+	case errors.Is(err, zk.ErrNoAuth) && d.Nodes != nil:
+		d.refused(at, err)
+		d.partial = true
 		return nil
 	case err != nil:
 		return fmt.Errorf("%s: %w", at, err)
@@ -147,6 +161,11 @@ func (d *dumping) add(at string) error {
 		}
 	}
 	return nil
+}
+
+// isLost reports whether the error of a read says that there was no connection.
+func isLost(err error) bool {
+	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer)
 }
 
 // read reads a node. spec is nil if a session owns the node.

@@ -19,7 +19,7 @@ func TestDumpSaysWhyThereIsNoSession(t *testing.T) {
 	address := l.Addr().String()
 	check.OK(t, l.Close())
 	synctest.Test(t, func(t *testing.T) {
-		c := DumpCommand{Server: address, Path: "/", Format: "yaml"}
+		c := DumpCommand{Servers: address, Path: "/", Format: "yaml"}
 		err := c.Run(command.NewEnv(t.Context(), "zksim", strings.NewReader(""), io.Discard, io.Discard))
 		check.Contains(t, fmt.Sprint(err), "dump "+address+": no session within 10s: dial tcp "+address)
 	})

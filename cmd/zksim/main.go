@@ -14,7 +14,7 @@
 //	zksim conform              the same requests to it and to a running ZooKeeper
 //	zksim go SUBCOMMAND        go test, run, build or vet, for code that dials by itself
 //	zksim serve                an in-memory ZooKeeper on TCP, for clients in any language
-//	zksim dump HOST:PORT       the tree of a running ZooKeeper
+//	zksim dump HOST:PORT,...   the tree of a running ZooKeeper
 //	zksim completion SHELL     the completion script of bash, zsh or fish
 //
 // zksim COMMAND --help lists the flags. The manual is the documentation of package
