@@ -102,6 +102,50 @@ func TestPodsSayWhatOneProcessSays(t *testing.T) {
 	}
 }
 
+// TestMergeOfWorkflowSaysWhatOneProcessSays plays the commands of both jobs of the workflow, with
+// fewer scenarios and the zksim of this tree, and carries the artifact of each shard to the other
+// job. Not played are the tests.
+func TestMergeOfWorkflowSaysWhatOneProcessSays(t *testing.T) {
+	var w struct {
+		Jobs map[string]struct {
+			Strategy struct{ Matrix struct{ Shard []int } }
+			Steps    []struct{ Run string }
+		}
+	}
+	if err := yaml.Unmarshal(read(t, "workflow.yml"), &w); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	zksim := filepath.Join(dir, "zksim")
+	run(t, nil, "go", "build", "-C", "../..", "-o", zksim, "./cmd/zksim")
+	const few = "--runs 62 --clients 1 --rounds 1"
+	play := func(job, where string, env ...string) {
+		for _, step := range w.Jobs[job].Steps {
+			command := strings.NewReplacer("go build -o zksim ./cmd/zksim", "cp "+zksim+" .",
+				"go test -count=1 ./...", "true", "--runs 40000", few).Replace(step.Run)
+			run(t, env, "bash", "-e", "-o", "pipefail", "-c", "cd "+where+"; "+command)
+		}
+	}
+	merge := filepath.Join(dir, "merge")
+	for _, shard := range w.Jobs["hunt"].Strategy.Matrix.Shard {
+		number := strconv.Itoa(shard)
+		runner, artifact := filepath.Join(dir, number), filepath.Join(merge, "shards", "shard-"+number)
+		run(t, nil, "mkdir", "-p", runner, filepath.Dir(artifact))
+		play("hunt", runner, "ZKSIM_SEED=7", "ZKSIM_SHARD="+number+"/4")
+		run(t, nil, "mv", filepath.Join(runner, "shard"), artifact)
+	}
+	play("merge", merge)
+	whole := untimed(run(t, nil, zksim, append(strings.Fields("fuzz all --seed 7 --json "+few),
+		"--corpus", filepath.Join(dir, "corpus"))...))
+	if merged := untimed(read(t, filepath.Join(merge, "shard/report.json"))); !bytes.Equal(merged,
+		whole) {
+		t.Errorf("merged:\n%s\none process:\n%s", merged, whole)
+	}
+	if kept, err := os.ReadDir(filepath.Join(merge, "shard/corpus")); err != nil || len(kept) == 0 {
+		t.Errorf("the corpora have %d scenarios: %v", len(kept), err)
+	}
+}
+
 // TestEvictedPodIsTriedAgain ends a pod as an eviction does, and by a finding and wrong input: only
 // the last two have a status that fails the index.
 func TestEvictedPodIsTriedAgain(t *testing.T) {
