@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/conform"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/realworld"
@@ -171,16 +172,6 @@ func TestPagesShowTestedCode(t *testing.T) {
 	}
 }
 
-// TestHuntingPageShowsTheShards: the files whose tests are beside them, letter by letter.
-func TestHuntingPageShowsTheShards(t *testing.T) {
-	page := readPage(t, "docs/hunting.md")
-	for _, name := range []string{"job.yaml", "workflow.yml"} {
-		if !strings.Contains(page, "```yaml\n"+readPage(t, "examples/shards/"+name)+"```\n") {
-			t.Errorf("docs/hunting.md does not show examples/shards/%s as it is", name)
-		}
-	}
-}
-
 // snippets returns the code between the markers of snippets_test.go, and the program of the
 // example.
 func snippets(t *testing.T) []string {
@@ -192,6 +183,20 @@ func snippets(t *testing.T) []string {
 	}
 	program := readPage(t, "examples/go/myzksim/main.go")
 	return append(list, program[strings.Index(program, "package main\n"):])
+}
+
+// TestFaultLinesOfREADMEAreTaken: by serve, which knows no names of clients, and so in simulations.
+func TestFaultLinesOfREADMEAreTaken(t *testing.T) {
+	lines := regexp.MustCompile("`([^`\n]+ (request|event|at)=[^`\n]+)`").FindAllStringSubmatch(
+		readPage(t, "README.md"), -1)
+	check.Equal(t, len(lines) > 0, true, "there is a line")
+	for _, line := range lines {
+		f, err := fault.Parse(line[1])
+		check.OK(t, err)
+		server := fakezk.Start(t)
+		check.OK(t, server.Inject(f))
+		server.ClearFaults()
+	}
 }
 
 // TestScenariosOfPagesParse: each scenario file that a page shows can be read.
