@@ -200,20 +200,24 @@ func addressesOf(all []string, number int) ([]string, error) {
 // connectPatience is long, for machines that are slow or busy.
 const connectPatience = time.Minute
 
-// testLog is a zk.Logger that writes to the log of a test until the test ends.
+// testLog is a zk.Logger that writes to the log of a test until the test ends. A line that comes
+// again and again, as when a server is down for long, is written once.
 type testLog struct {
 	t      TB
 	prefix string
 	mu     sync.Mutex
+	last   string
 	ended  bool
 }
 
 func (l *testLog) Printf(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.ended {
-		l.t.Logf("%s", strings.TrimSpace(l.prefix+" zk: "+fmt.Sprintf(format, args...)))
+	line := strings.TrimSpace(l.prefix + " zk: " + fmt.Sprintf(format, args...))
+	if !l.ended && line != l.last {
+		l.t.Logf("%s", line)
 	}
+	l.last = line
 }
 
 func (l *testLog) end() {

@@ -248,6 +248,17 @@ func TestReconnectsTakeNoTime(t *testing.T) {
 	})
 }
 
+// TestALineThatRepeatsIsLoggedOnce: a server that is down for long would fill the log.
+func TestALineThatRepeatsIsLoggedOnce(t *testing.T) {
+	log := (&testRecord{}).play(func(t TB) {
+		l := testLog{t: t, prefix: "a"}
+		for _, text := range []string{"down", "down", "up", "down"} {
+			l.Printf("%s", text)
+		}
+	})
+	check.Equal(t, strings.Count(log, "down"), 2, "lines in "+log)
+}
+
 func TestHostProviderGoesRound(t *testing.T) {
 	h := HostProvider()
 	check.OK(t, h.Init([]string{"a:1", "b:1"}))
