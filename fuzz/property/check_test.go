@@ -189,7 +189,7 @@ func TestTheReasonOfAFailureIsTold(t *testing.T) {
 			func(_ *rapid.T, w *property.World) { w.Go("b", func() { panic("broken client") }) }},
 		{"no end", "s of virtual time, which is the time limit of a run",
 			func(_ *rapid.T, w *property.World) { <-w.Context().Done(); w.Sleep(1) }},
-		{"a client without end", "the body has not ended after 6h",
+		{"a client without end", "the body has ended, and a function that client c runs by World.Go has not, after 6h",
 			func(_ *rapid.T, w *property.World) { w.Go("c", func() { select {} }) }},
 		{"a loop of requests", "client a gets no further: the code under test has sent 1",
 			func(_ *rapid.T, w *property.World) {

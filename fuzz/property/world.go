@@ -41,10 +41,12 @@ type World struct {
 	started []*job        // begun by Go
 	failure *failure
 	over    bool
+	awaited string // the client with the function that the body waits for at its end
 }
 
 // job is a function that a client runs.
 type job struct {
+	client  string
 	run     func()
 	done    chan struct{}
 	failure *failure
@@ -138,9 +140,17 @@ func (w *World) drive() {
 	w.Sleep(time.Microsecond) // the clients wait for functions: whether one is begun is no accident
 	w.body(w.rt, w)
 	for _, j := range w.started {
+		w.awaits(j.client)
 		w.wait(j)
 	}
 	w.end(nil)
+}
+
+// awaits notes that the body has ended, and waits for a function of a client.
+func (w *World) awaits(client string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.awaited = client
 }
 
 func (w *World) end(f *failure) {
@@ -163,6 +173,10 @@ func (w *World) failed(result *trace.Result) *failure {
 			"; the body's own reads of the tree count as steps, too"}
 	case scenario.EndedByGuard(result) != "":
 		return &failure{value: scenario.EndedByGuard(result)}
+	case !w.over && w.awaited != "":
+		return &failure{value: fmt.Sprintf("the body has ended, and a function that client %s runs "+
+			"by World.Go has not, after %s of virtual time: a loop needs a context that the body "+
+			"cancels", w.awaited, result.Elapsed.Round(time.Second))}
 	case !w.over:
 		return &failure{value: fmt.Sprintf("the body has not ended after %s of virtual time, which "+
 			"is the time limit of a run; it was not tried to its end",
@@ -206,10 +220,15 @@ func (w *World) client(name string) *sim.Client {
 
 // Go runs a function at the same time as the body, in the goroutine of a client. It returns a
 // function that waits for its end; the end of the body waits, too. Several functions of one client
-// run one after the other. The function must not draw.
+// run one after the other. The function must not draw. A loop, such as that of a service, needs a
+// context that the body cancels:
+//
+//	ctx, stop := context.WithCancel(w.Context())
+//	defer stop()
+//	w.Go("b", func() { service.Run(ctx) })
 func (w *World) Go(client string, run func()) (wait func()) {
 	w.client(client).GetsOn()
-	j := &job{run: run, done: make(chan struct{})}
+	j := &job{client: client, run: run, done: make(chan struct{})}
 	w.started = append(w.started, j)
 	select {
 	case w.jobs[client] <- j:
