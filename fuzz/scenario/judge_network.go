@@ -89,3 +89,23 @@ func judgeNetwork(o *Outcome) {
 		}
 	}
 }
+
+// judgeSharing adds to what is violated in a run without faults that a client has sent no request,
+// though its calls have succeeded and another client has sent some. In a World a client stands for
+// a process; those that share a connection, in a variable of a package, are judged as several.
+func judgeSharing(o *Outcome) {
+	if len(o.Scenario.Plan)+len(o.Result.Panics) > 0 || len(o.Result.Requests) == 0 {
+		return
+	}
+	silent := slices.IndexFunc(o.History.Ops, func(op linearizability.Op) bool {
+		return op.OK() && !slices.ContainsFunc(o.Result.Requests,
+			func(r trace.RequestPoint) bool { return r.Client == op.Client })
+	})
+	for i, v := range o.Report.Verdicts {
+		if silent >= 0 && v.Status == linearizability.Violated {
+			o.Report.Verdicts[i].Summary += fmt.Sprintf("; %s has sent no request, but "+
+				"%s has: if they share a connection, give each client one of its own",
+				o.History.Ops[silent].Client, o.Result.Requests[0].Client)
+		}
+	}
+}

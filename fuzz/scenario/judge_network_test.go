@@ -1,10 +1,13 @@
 package scenario_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -58,7 +62,7 @@ func TestRealNetworkInVirtualTimeIsUndecided(t *testing.T) {
 	w := object.Lock(func(object.Env) object.Locker { return &resolving{silentResolver(over)} })
 	w.Freeze = 200 * time.Millisecond
 	o := run(t, onceAlone(w.Named("resolving")))
-	const want = "the run froze: at judge_network_test.go:46 a goroutine looks up a host on the " +
+	const want = "the run froze: at judge_network_test.go:50 a goroutine looks up a host on the " +
 		"real network, for which no virtual time can pass; zksim go test runs such code"
 	checkOnNetwork(t, o, want)
 }
@@ -150,10 +154,46 @@ func TestErrorTextsHideNoViolation(t *testing.T) {
 	w := object.Lock(func(env object.Env) object.Locker { return &mumbling{conn: env.Conn} })
 	s := onceAlone(w.Named("mumbling"))
 	s.Script = scenario.Script{Clients: 3, Rounds: 3}
-	if o := run(t, s); o.OnNetwork() || o.Property() != linearizability.Safety {
+	o := run(t, s)
+	if o.OnNetwork() || o.Property() != linearizability.Safety ||
+		strings.Contains(o.Summary(), "share a connection") {
 		t.Errorf("on the network: %v, property %q: %s", o.OnNetwork(), o.Property(), o.Summary())
 	}
 }
+
+// TestSharedConnectionIsTold: that of the first client, as in a variable of a package.
+func TestSharedConnectionIsTold(t *testing.T) {
+	var all *zk.Conn
+	var mu sync.Mutex
+	w := object.Lock(func(env object.Env) object.Locker {
+		mu.Lock()
+		defer mu.Unlock()
+		all = cmp.Or(all, env.Conn)
+		return &polling{conn: all, path: env.Path}
+	})
+	s := onceAlone(w.Named("sharing"))
+	s.Script.Clients = 2
+	check.Contains(t, run(t, s).Summary(), "it never created one; a has sent no request, but b has: "+
+		"if they share a connection, give each client one of its own")
+}
+
+// polling is a right lock, if each client has a connection of its own.
+type polling struct {
+	conn *zk.Conn
+	path string
+}
+
+func (l *polling) Lock(ctx context.Context) error {
+	for {
+		_, err := l.conn.Create(l.path, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+		if !errors.Is(err, zk.ErrNodeExists) || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+func (l *polling) Unlock(context.Context) error { return l.conn.Delete(l.path, -1) }
 
 // TestAPanicIsNoUseOfTheNetwork, though a call has found no server before.
 func TestAPanicIsNoUseOfTheNetwork(t *testing.T) {

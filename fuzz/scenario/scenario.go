@@ -73,6 +73,7 @@ func (s Scenario) outcome(result *trace.Result, players []*Player) (*Outcome, er
 	o, err := s.judge(result, players, s.Script.lag())
 	if err == nil {
 		judgeNetwork(o)
+		judgeSharing(o)
 		o.maker = sync.OnceValue(o.findMaker) // the code that made the znode to blame
 	}
 	return o, err
