@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
+	"net"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,6 +87,35 @@ func FuzzMyLock(f *testing.F) {
 }
 
 // end of snippet
+
+// TestGlobalConnection: two tests have one server and one connection, and the second one finds an
+// empty tree.
+func TestGlobalConnection(t *testing.T) {
+	// snippet
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	server := fakezk.New(fakezk.Options{}) // in a variable of the package, for the tests
+	go server.Serve(l)
+	os.Setenv("ZK_SERVERS", l.Addr().String()) // or what your code reads
+	// end of snippet
+	defer server.Close()
+	global, _, err := zk.Connect([]string{os.Getenv("ZK_SERVERS")}, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer global.Close()
+	for range 2 {
+		if _, err := global.Create("/a", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Error(err)
+		}
+		server.ClearFaults()
+		if err := server.Remove("/"); err != nil {
+			t.Error(err)
+		}
+	}
+}
 
 // TestWriteUnderALock: the work under a lock has a token, and a context that ends with the hold.
 func TestWriteUnderALock(t *testing.T) {
