@@ -30,6 +30,8 @@ type touches struct {
 	numbered               []string
 	nodes, parents         []string // with watches that fire: of data, and of children
 	opaque                 bool     // it is not known
+
+	countsHidden bool // stats do not tell of children
 }
 
 func parts(path string, of ...string) []string {
@@ -60,17 +62,29 @@ func (t *touches) add(req proto.Request) {
 	case *proto.Delete:
 		t.change(path, parent)
 	case *proto.SetData:
-		t.reads = append(t.reads, parts(path, being, children)...) // for the stat in the reply
+		t.readStat(path, being)
 		t.writes = append(t.writes, path+content)
 		t.nodes = append(t.nodes, path)
 	case *proto.SetACL:
-		t.reads = append(t.reads, parts(path, content, children)...)
+		t.readStat(path, content)
 		t.writes = append(t.writes, path)
-	case *proto.Exists, *proto.GetData, *proto.GetACL, *proto.GetChildren, *proto.Check:
+	case *proto.Exists, *proto.GetData, *proto.GetACL:
+		t.readStat(path, being, content)
+	case *proto.GetChildren:
 		t.reads = append(t.reads, parts(path, being, content, children)...)
+	case *proto.Check:
+		t.reads = append(t.reads, parts(path, being, content)...)
 	case *proto.Sync:
 	default:
 		t.opaque = true
+	}
+}
+
+// readStat adds that a request reads parts of a node, and that its reply has a stat.
+func (t *touches) readStat(path string, of ...string) {
+	t.reads = append(t.reads, parts(path, of...)...)
+	if !t.countsHidden {
+		t.reads = append(t.reads, path+children)
 	}
 }
 
@@ -82,17 +96,35 @@ func (t *touches) change(path, parent string) {
 	t.nodes, t.parents = append(t.nodes, path), append(t.parents, parent)
 }
 
-// refuse makes a request that is refused out of one that is not: it reads what decides that.
-func (t *touches) refuse() {
-	parentsCounters := slices.DeleteFunc(t.updates, func(part string) bool {
-		return strings.HasSuffix(part, children)
-	})
-	*t = touches{reads: slices.Concat(t.reads, t.writes, parentsCounters), opaque: t.opaque}
+// refuse adds what decides that a request is refused: it is all that it reads, and changes nothing.
+func (t *touches) refuse(req proto.Request) {
+	path := proto.PathOf(req)
+	parent := parentOf(path)
+	switch r := req.(type) {
+	case *proto.Multi:
+		for _, op := range r.Ops {
+			t.refuse(op)
+		}
+	case *proto.Create:
+		t.reads = append(t.reads, path, parent)
+		if r.Flags&sequential != 0 {
+			t.reads = append(t.reads, parent+counter)
+		}
+	case *proto.Delete:
+		t.reads = append(t.reads, parts(path, being, content, children)...)
+		t.reads = append(t.reads, parent)
+	case *proto.SetData, *proto.Check:
+		t.reads = append(t.reads, parts(path, being, content)...)
+	case *proto.SetACL:
+		t.reads = append(t.reads, path)
+	default:
+		t.opaque = true
+	}
 }
 
 // touched are what a request on its way would do at the server now.
 func (t *turns) touched(h head) touches {
-	var does touches
+	does := touches{countsHidden: t.hideCounts}
 	header, body, err := wire.DecodeHeader(h.message.Bytes)
 	if err == nil && header.Op == proto.OpPing {
 		return does
@@ -104,9 +136,10 @@ func (t *turns) touched(h head) touches {
 	if err != nil {
 		return touches{opaque: true}
 	}
-	does.add(request)
 	if header.Op.IsWrite() && t.engine.Refuses(h.link.id, request, t.agenda.Clock()) {
-		does.refuse()
+		does.refuse(request)
+	} else {
+		does.add(request)
 	}
 	return does
 }

@@ -44,6 +44,8 @@ type turns struct {
 	chooser Chooser                // nil: the numbers of the schedule
 	atOnce  func(byRule bool) bool // for tests
 
+	hideCounts bool // see World
+
 	waiting   []*thing      // dials and sleeps
 	planned   bool          // a thing is in the agenda
 	own       bool          // the event of the agenda under way is a thing

@@ -68,6 +68,7 @@ func lower(n *atomic.Int64, to int64) {
 type played struct {
 	outcome  *scenario.Outcome
 	diverges *Divergence // nil if there was one run, or two that are the same
+	counts   bool        // in a proof: with true counts it is another run; see Proof.Counts
 	err      error
 }
 

@@ -25,6 +25,7 @@ type frontier struct {
 	Counts   countsOnFile `json:"counts"`
 	Units    int          `json:"units"`
 	Unclear  int          `json:"unclear"`
+	Counted  bool         `json:"counted"` // see Proof.Counts
 	Seen     basisOnFile  `json:"seen"`
 	Unknown  *runOnFile   `json:"unknown,omitempty"` // the first undecided one
 	Planned  []string     `json:"planned"`
@@ -100,7 +101,7 @@ func (p *prover) save() error {
 func (p *prover) frontier() frontier {
 	b := p.seen
 	f := frontier{
-		Work: p.bounds.Work, Units: p.units, Unclear: p.unclear,
+		Work: p.bounds.Work, Units: p.units, Unclear: p.unclear, Counted: p.Proof.Counts,
 		Counts:   countsOnFile{p.Runs, p.Classes, p.Redundant, p.Plans, p.Tried, p.Undecided},
 		Seen:     basisOnFile{b.broken, b.why, b.calls, b.lastError, b.succeeded, b.own},
 		Planned:  slices.Sorted(maps.Keys(p.planned)),
@@ -180,6 +181,7 @@ func (p *prover) goOnFrom(f frontier) error {
 	c, b := f.Counts, f.Seen
 	p.Runs, p.Classes, p.Redundant, p.Undecided = c.Runs, c.Classes, c.Redundant, c.Undecided
 	p.Plans, p.Tried, p.units, p.unclear = c.Plans, c.Tried, f.Units, f.Unclear
+	p.Proof.Counts = f.Counted
 	p.seen = basis{b.Broken, b.Why, b.Calls, b.LastError, b.Succeeded, b.Own}
 	for _, name := range f.Planned {
 		p.planned[name] = true

@@ -81,6 +81,20 @@ func tinyStep(p *scenario.Player, name, path string) (value string, err error) {
 			return "", err
 		}
 		return fmt.Sprint(stat.NumChildren, stat.Version, stat.Cversion), nil
+	case "put":
+		_, err = conn.Set(path, []byte(p.Name()), -1)
+	case "putter": // writes if there is a child
+		_, stat, err := conn.Exists(path)
+		if err == nil && stat.NumChildren > 0 {
+			_, err = conn.Set(path, []byte(p.Name()), -1)
+		}
+		return "", err
+	case "look": // at the number of children, if the first reply is lost
+		_, _, err := conn.Exists(path)
+		if err != nil {
+			return tinyStep(p, "putter", path)
+		}
+		return "", nil
 	case "create":
 		_, err = conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
 	case "ephemeral":
@@ -187,7 +201,7 @@ func everyRun(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) 
 			ways[at] = len(turn.Things)
 			at++
 			return numbers[at-1]
-		})
+		}, false)
 		check.OK(t, err)
 		if len(o.Result.Missed) == 0 || o.Status() != linearizability.OK {
 			seen[show(o)] = true
@@ -203,17 +217,24 @@ func everyRun(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) 
 	}
 }
 
-// everyClass is likewise for one run of each class, found with some mistake.
+// everyClass is likewise for one run of each class, found with some mistake, and with true counts.
 func everyClass(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) string,
 	mistake func(w *walk),
 ) (seen map[string]bool, classes int) {
-	seen = map[string]bool{}
 	p := newProver(s)
-	p.visit = func(o *scenario.Outcome) { seen[show(o)] = true }
+	p.Counts = true
 	p.plan(s.Plan)
 	mistake(p.trees[0].walk)
+	return everyClassOf(t, p, show), p.Classes
+}
+
+func everyClassOf(t *testing.T, p *prover, show func(o *scenario.Outcome) string) (
+	seen map[string]bool,
+) {
+	seen = map[string]bool{}
+	p.visit = func(o *scenario.Outcome) { seen[show(o)] = true }
 	check.OK(t, p.run(t.Context()))
-	return seen, p.Classes
+	return seen
 }
 
 // TestProofShowsTheOrdersOfCallsAndReplies that every run shows: of those of holds, and of all if
@@ -343,6 +364,51 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestProofHidesCounts of children from code that does not look at them, and shows all that every
+// run with true counts shows. To code that looks it tells the truth.
+func TestProofHidesCounts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		looks   bool
+		scripts []string
+	}{
+		{false, []string{"get /dir, get /dir", "create /dir/m, delete /dir/m"}},
+		{false, []string{"put /dir, get /x", "create /dir/m, put /x"}},
+		{false, []string{"list /dir, get /dir", "create /dir/m, get /dir"}},
+		{false, []string{"number /dir, get /dir", "number /dir/n, create /dir/m"}},
+		{true, []string{"stat /dir, get /x", "create /dir/m, put /dir"}},
+		{true, []string{"set /dir, get /x", "create /dir/m, create /dir/n"}},
+		{true, []string{"get /x, putter /dir", "create /dir/m, get /x"}},
+	} {
+		t.Run(strings.Join(c.scripts, " | "), func(t *testing.T) {
+			t.Parallel()
+			s := tiny(c.scripts...)
+			want, _ := everyRun(t, s, shown)
+			_, all := everyClass(t, s, shown, func(*walk) {})
+			p := newProver(s)
+			p.plan(nil)
+			got := everyClassOf(t, p, shown)
+			for view := range want {
+				check.Equal(t, got[view], true, "missing:\n%s", view)
+			}
+			check.Equal(t, p.Proof.Counts, c.looks, "whether the code looks")
+			check.Equal(t, p.Classes == all, c.looks, "whether it takes all %d classes, and not %d",
+				all, p.Classes)
+		})
+	}
+}
+
+// TestProofShowsCountsToCodeThatLooksBehindAFault when the first run of a plan shows that it does.
+func TestProofShowsCountsToCodeThatLooksBehindAFault(t *testing.T) {
+	t.Parallel()
+	p := newProver(tiny("look /dir", "create /dir/m"))
+	p.Faults = 1
+	p.plan(nil)
+	check.OK(t, p.run(t.Context()))
+	check.Equal(t, p.Proof.Counts, true, "the code looks when its reply is lost")
+	check.Equal(t, p.Complete, true, "it began anew, and came to its end")
 }
 
 // TestProofTriesHoldsAtOnce of which no request tells: one ends before the other begins, or behind.

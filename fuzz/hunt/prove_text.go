@@ -64,6 +64,13 @@ func (p *Proof) Scope() string {
 			p.kinds(true), textOf(p.bounds.Lasting))
 		others += ", and other lengths of these"
 	}
+	if p.Counts {
+		text += "the code looks at counts of children in stats, so all orders of these were tried\n"
+	} else {
+		text += "hidden, as the code does not look: Stat.NumChildren, Cversion and Pzxid in replies " +
+			"that list no children (each run without a fault, and the first of each plan, was the " +
+			"same with the true ones)\n"
+	}
 	return text + fmt.Sprintf("not tried, so not proved: other scripts, payloads, pauses and random "+
 		"numbers than those of seed %d; %s; several servers; timers that end while a "+
 		"message is under way (pauses of the script below %v, and its contexts below that, take no "+

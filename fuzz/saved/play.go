@@ -26,9 +26,9 @@ func Play(s scenario.Scenario) (*scenario.Outcome, error) {
 }
 
 // PlayBy is [scenario.Scenario.RunBy], with a note that has the schedule so far.
-func PlayBy(s scenario.Scenario, choose sim.Chooser) (*scenario.Outcome, error) {
+func PlayBy(s scenario.Scenario, choose sim.Chooser, hideCounts bool) (*scenario.Outcome, error) {
 	defer inflight.Note(func() []byte { return note(s) })()
-	return s.RunBy(choose)
+	return s.RunBy(choose, hideCounts)
 }
 
 // note is a file, in JSON, that expects the scenario to end the process. JSON is YAML that is

@@ -6,13 +6,16 @@ import (
 )
 
 // RunBy is Run under a schedule of turns, of which choose says what comes next. The outcome is nil
-// if choose has ended the run. Otherwise its scenario has the schedule that repeats it.
-func (s Scenario) RunBy(choose sim.Chooser) (*Outcome, error) {
+// if choose has ended the run. Otherwise its scenario has the schedule that repeats it. With hidden
+// counts, replies do not tell how many children a node has, unless they list them; see
+// [sim.World].
+func (s Scenario) RunBy(choose sim.Chooser, hideCounts bool) (*Outcome, error) {
 	if err := s.playable(); err != nil {
 		return nil, err
 	}
 	s.Schedule = sim.Schedule{Kind: sim.Turns}
 	world, players := s.world()
+	world.HideCounts = hideCounts
 	end := 0 // of the numbers that are not 0
 	world.Chooser = func(t trace.Turn) int {
 		n := choose(t)

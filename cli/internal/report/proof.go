@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"errors"
 
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -48,6 +49,10 @@ func (j *Proof) merge(other mergeable) error {
 	}
 	if err := sameWork(o.Workload+" "+o.Implementation, j.Workload+" "+j.Implementation); err != nil {
 		return err
+	}
+	if j.Violation == nil && o.Violation == nil && j.Scope != o.Scope {
+		return errors.New("it has tried other things than the first report, as the code looks at " +
+			"counts of children only in some runs; expected one process to prove all")
 	}
 	j.Runs += o.Runs
 	j.Estimate += o.Estimate

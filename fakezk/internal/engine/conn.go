@@ -52,10 +52,38 @@ func (c *conn) notify(t proto.EventType, path string) {
 
 const syncConnected = 3
 
+// withoutCounts is a reply with hidden counts; see [Config].
+func withoutCounts(body proto.Reply) proto.Reply {
+	switch r := body.(type) {
+	case proto.StatReply:
+		return proto.StatReply{Stat: hideCounts(r.Stat)}
+	case proto.DataReply:
+		return proto.DataReply{Data: r.Data, Stat: hideCounts(r.Stat)}
+	case proto.ACLReply:
+		return proto.ACLReply{ACL: r.ACL, Stat: hideCounts(r.Stat)}
+	case proto.MultiReply:
+		results := slices.Clone(r.Results)
+		for i := range results {
+			results[i].Reply = withoutCounts(results[i].Reply)
+		}
+		return proto.MultiReply{Results: results}
+	}
+	return body
+}
+
+func hideCounts(s proto.Stat) proto.Stat {
+	s.Cversion, s.NumChildren, s.Pzxid = -1, -1, -1
+	return s
+}
+
 func (c *conn) reply(r *Request) {
 	start := len(c.among.buf)
 	h := proto.ReplyHeader{Xid: r.Header.Xid, Zxid: r.Zxid, Err: r.Err}
-	c.among.buf = wire.AppendReply(c.among.buf, h, r.Reply)
+	body := r.Reply
+	if c.among.hideCounts {
+		body = withoutCounts(body)
+	}
+	c.among.buf = wire.AppendReply(c.among.buf, h, body)
 	c.countReply(h.Xid)
 	c.send(start, nil)
 }
@@ -94,6 +122,7 @@ type connections struct {
 	open        map[ConnID]*conn
 	sessionless expiryQueue[ConnID] // those without a handshake
 	stats       Stats
+	hideCounts  bool // see Config
 	outbox
 }
 
@@ -114,8 +143,9 @@ func (o *outbox) clear() {
 	o.out, o.buf = o.out[:0], o.buf[:0]
 }
 
-func newConnections() connections {
-	return connections{open: map[ConnID]*conn{}, sessionless: newExpiryQueue[ConnID]()}
+func newConnections(hideCounts bool) connections {
+	return connections{open: map[ConnID]*conn{}, sessionless: newExpiryQueue[ConnID](),
+		hideCounts: hideCounts}
 }
 
 func (cs *connections) add(id ConnID, at *replica, ip string, now int64) {

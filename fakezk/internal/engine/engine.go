@@ -65,7 +65,7 @@ type Engine struct {
 func New(cfg Config, now time.Time) *Engine {
 	e := &Engine{
 		cfg:      cfg,
-		conns:    newConnections(),
+		conns:    newConnections(cfg.HideCounts),
 		sessions: newSessions(cfg, now.UnixMilli()),
 		reaper:   newReaper(cfg.ContainerCheckInterval, now.UnixMilli()),
 		last:     now.UnixMilli(),
