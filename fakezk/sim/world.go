@@ -49,8 +49,8 @@ type World struct {
 	// Chooser, if not nil, says what comes next under a Schedule of Turns, in place of the numbers
 	// of the schedule.
 	Chooser Chooser
-	// HideCounts puts -1 in place of Cversion, NumChildren and Pzxid in the stats of all replies but
-	// those to creates and lists of children. Under Turns, a read of a node then commutes with a
+	// HideCounts puts -1 in place of Cversion, NumChildren and Pzxid in all stats but those in
+	// replies to creates and lists of children. Under Turns, a read of a node then commutes with a
 	// create or delete of its child.
 	HideCounts bool
 	// Clients are the actors. Their order matters to the schedule.

@@ -56,8 +56,8 @@ type Proof struct {
 	Plans, Tried int
 	// Complete says that there is no other run within the bounds.
 	Complete bool
-	// Counts says that the code looks at how many children a node has, and when one came or went, in
-	// replies that do not list them: Cversion, NumChildren and Pzxid of a [zk.Stat]. Such code is
+	// Counts says that the code looks at how many children a node has, and when one came or went:
+	// Cversion, NumChildren and Pzxid of a [zk.Stat] in replies that do not list them. Such code is
 	// told the truth. From other code this is hidden, so that less depends on the order.
 	Counts bool
 	// Violation is the first violation, which ends the search; nil if there is none.
@@ -98,10 +98,10 @@ type Proof struct {
 //   - Time passes when nothing is under way. So timers, the client's own and those of the code,
 //     come behind all messages that were sent before. So do the ends of contexts of the script that
 //     last longer than [sim.Lateness]; shorter ones, and such pauses, take no time.
-//   - Of calls of different clients, the order of their begins and ends where no request ties them
-//     together: with calls that are answered from memory, or whose requests commute. Tried are the
-//     orders in which one hold ends and another begins: of a lock, a lease, leadership, an element
-//     that was taken, and between enter or join and leave.
+//   - Of calls of different clients whose requests commute, the order of their begins and ends.
+//     Tried are the orders in which one hold ends and another begins: of a lock, a lease,
+//     leadership, an element that was taken, and between enter or join and leave. So are those of a
+//     call that is answered from memory and the begins and ends of others.
 //   - Goroutines of one client that one thing wakes go on in one order.
 //   - Which counts of children the code is told, unless it looks at them; see [Proof]. It looks if
 //     a run without a fault, or the first run of a plan, is another one with true counts.

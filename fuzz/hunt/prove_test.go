@@ -111,6 +111,7 @@ func tinyStep(p *scenario.Player, name, path string) (value string, err error) {
 		_, _, _, err = conn.ExistsW(path)
 	case "lock", "unlock", "close", "take", "ack", "enter", "leave": // holds that keep nobody out
 		_, _, err = conn.Exists(path)
+	case "recall": // from memory
 	case "await": // what happens to a node, or a pause, whatever comes first
 		_, _, changed, err := conn.ExistsW(path)
 		if err != nil {
@@ -156,8 +157,8 @@ func shown(o *scenario.Outcome) string {
 	return strings.Join(views(o), "\n") + o.Status().String()
 }
 
-// inOrder is likewise, with which replies have come before which calls of another client: of holds,
-// or of all calls.
+// inOrder is likewise, with which replies have come before which calls of another client: of holds
+// and of what is answered from memory, or of all calls.
 func inOrder(all bool) func(o *scenario.Outcome) string {
 	return func(o *scenario.Outcome) string {
 		text, calls := shown(o), map[string]int{}
@@ -171,8 +172,10 @@ func inOrder(all bool) func(o *scenario.Outcome) string {
 		var order []string
 		for i, a := range ops {
 			for j, b := range ops {
+				recalls := a.Kind == "recall" || b.Kind == "recall"
 				ofHolds := slices.Contains(holdBegins, a.Kind) && slices.Contains(holdEnds, b.Kind)
-				if a.Client != b.Client && a.OK() && a.Return < b.Call && (all || ofHolds) {
+				if a.Client != b.Client && a.OK() && a.Return < b.Call &&
+					(all || ofHolds || recalls) {
 					order = append(order, names[i]+" before "+names[j])
 				}
 			}
@@ -249,6 +252,8 @@ func TestProofShowsTheOrdersOfCallsAndReplies(t *testing.T) {
 		{"", []string{"lock /x, unlock /x", "lock /y, unlock /y", "lock /dir, unlock /dir"}},
 		{"", []string{"pause, take /x, pause, ack /x", "take /y, ack /y"}},
 		{"", []string{"enter /x, pause, leave /x, get /y", "set /y, enter /y"}},
+		{"", []string{"recall /x, get /x, recall /x", "get /y, get /y"}},
+		{"", []string{"get /x, recall /x", "get /y, recall /y, get /y"}},
 		{"drop-request client=a request=2", []string{"lock /x, unlock /x", "lock /y, close /y"}},
 		{"expire client=a at=100ms", []string{"lock /x, unlock /x", "lock /y, unlock /y"}},
 		{"stall 3s client=a request=2", []string{"lock /x, unlock /x", "lock /y, unlock /y"}},

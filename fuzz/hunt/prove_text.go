@@ -48,8 +48,9 @@ func (p *Proof) String() string {
 // Scope says in words what was tried and what was not. So it tells what a proof does not prove. For
 // a violation it is about the runs with fewer faults.
 func (p *Proof) Scope() string {
-	text := "tried: every order in which requests reach the server, and in which messages, dials " +
-		"and ends of pauses and contexts reach a client, and in which holds begin and end\n"
+	text := "tried: every order in which requests reach the server, in which messages, dials " +
+		"and ends of pauses and contexts reach a client, in which holds begin and end, and in " +
+		"which calls that are answered from memory come\n"
 	faults := p.Faults
 	if p.Violation != nil {
 		faults = len(p.Violation.Scenario.Plan) - 1
@@ -75,7 +76,7 @@ func (p *Proof) Scope() string {
 		"numbers than those of seed %d; %s; several servers; timers that end while a "+
 		"message is under way (pauses of the script below %v, and its contexts below that, take no "+
 		"time, and end in every order); other orders of the begins and ends of calls of "+
-		"different clients that no request ties together, but for those of holds; other orders of "+
+		"different clients whose requests commute, but for those of holds; other orders of "+
 		"the goroutines of one client, and after the end of all scripts", p.Scenario.Seed, others, sim.Lateness)
 }
 

@@ -2,6 +2,7 @@ package hunt
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -43,11 +44,12 @@ type walker struct {
 	view   uint64  // of the last run that was played to its end
 
 	// Of the run under way.
-	known    int    // steps that were there before
-	at, came int    // choices and events so far
-	fresh    int    // the first event that is new
-	more     []more // to be tried
-	long     bool   // it had more than mostEvents
+	known    int                // steps that were there before
+	at, came int                // choices and events so far
+	fresh    int                // the first event that is new
+	open     map[trace.Said]int // calls of a kind under way
+	more     []more             // to be tried
+	long     bool               // it had more than mostEvents
 	diverged error
 }
 
@@ -91,11 +93,14 @@ type sleeping struct {
 }
 
 // said tells whether a hold, such as that of a lock, begins or ends with what scripts say behind a
-// thing. Whether two holds are at once is for the judge to see, so the end of one and the begin of
-// another do not commute.
+// thing, and whether a call does. Whether two holds are at once is for the judge to see, so the end
+// of one and the begin of another do not commute. The same goes for a call that is answered at
+// once, from memory, and the begins and ends of all calls: no request tells their order.
 type said struct {
 	Begins bool `json:"begins"`
 	Ends   bool `json:"ends"`
+	Calls  bool `json:"calls"` // or returns
+	AtOnce bool `json:"at_once"`
 }
 
 // add adds a line.
@@ -104,8 +109,10 @@ func (s *said) add(line string, all bool) {
 	switch {
 	case len(words) < 2:
 	case words[0] == "calls":
+		s.Calls = true
 		s.Ends = s.Ends || all || slices.Contains(holdEnds, words[1])
 	case strings.HasPrefix(words[1], "returns"):
+		s.Calls = true
 		s.Begins = s.Begins || all || slices.Contains(holdBegins, words[0])
 		s.Ends = s.Ends || words[0] == ops.Hold
 	case line == scenario.ToldLost:
@@ -120,7 +127,14 @@ var (
 	holdEnds   = []string{ops.Unlock, ops.Release, ops.Resign, ops.Ack, ops.Leave, ops.Close}
 )
 
-func (s said) clashes(o said) bool { return s.Begins && o.Ends || s.Ends && o.Begins }
+func (s *said) join(o said) {
+	s.Begins, s.Ends = s.Begins || o.Begins, s.Ends || o.Ends
+	s.Calls, s.AtOnce = s.Calls || o.Calls, s.AtOnce || o.AtOnce
+}
+
+func (s said) clashes(o said) bool {
+	return s.Begins && o.Ends || s.Ends && o.Begins || s.AtOnce && o.Calls || s.Calls && o.AtOnce
+}
 
 // commuteAs is commute for things behind which scripts say something.
 func (w *walk) commuteAs(a trace.Thing, saidA said, b trace.Thing, saidB said) bool {
@@ -145,6 +159,7 @@ func (c *choice) untried() int {
 // begin prepares the next run.
 func (w *walker) begin() {
 	w.at, w.came, w.fresh, w.known, w.more = 0, 0, 0, len(w.steps), nil
+	w.open = map[trace.Said]int{}
 	if w.known > 0 && len(w.events) > 0 { // else it is from a file
 		w.fresh = w.steps[w.known-1].event
 	}
@@ -171,8 +186,8 @@ func (w *walker) choose(t trace.Turn) int {
 		w.long = true
 		return 0
 	}
+	w.noteSaid(t.Said)
 	if w.at > 0 && w.at >= w.known { // else it is known
-		w.noteSaid(t.Said)
 		w.noteLost(t.Lost)
 	}
 	if len(t.Things) == 0 {
@@ -200,12 +215,28 @@ func (w *walker) choose(t trace.Turn) int {
 }
 
 // noteSaid notes what scripts have said behind the last event that was chosen. The events behind it
-// have come at once.
+// have come at once. A call is answered at once if more calls of its kind return than had begun.
 func (w *walker) noteSaid(lines []trace.Said) {
+	var s said
+	open := maps.Clone(w.open)
 	for _, line := range lines {
-		if last := w.steps[w.at-1]; !w.deaf {
-			last.said[last.picked].add(line.Text, w.all)
+		s.add(line.Text, w.all)
+		if words := strings.Fields(line.Text); len(words) > 1 {
+			if words[0] == "calls" {
+				w.open[trace.Said{Client: line.Client, Text: words[1]}]++
+				continue
+			}
+			call := trace.Said{Client: line.Client, Text: words[0]}
+			if strings.HasPrefix(words[1], "returns") || strings.HasPrefix(words[1], "fails") {
+				w.open[call]--
+				open[call]--
+				s.AtOnce = s.AtOnce || open[call] < 0
+			}
 		}
+	}
+	if w.at > 0 && w.at >= w.known && !w.deaf { // else it is known
+		last := w.steps[w.at-1]
+		last.said[last.picked].join(s)
 	}
 }
 

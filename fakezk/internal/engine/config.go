@@ -51,8 +51,8 @@ type Config struct {
 	// Nonce returns the nonce of a SASL challenge; it is required with SASLUsers. In a server it is
 	// random.
 	Nonce func() string
-	// HideCounts puts -1 in place of Cversion, NumChildren and Pzxid in the stats of all replies but
-	// those to creates and lists of children. Then a client does not see whether another one has
+	// HideCounts puts -1 in place of Cversion, NumChildren and Pzxid in all stats but those in
+	// replies to creates and lists of children. Then a client does not see whether another one has
 	// made or deleted a child since.
 	HideCounts bool
 	// Observe, unless nil, is called with every reaction before it is returned. frameBytes is the
