@@ -18,29 +18,28 @@ const manyWatches = 5
 // has no way to remove one: the next wait must use the watch of the one before. A waiter for a lock
 // stands in the queue anew with each call, and watches another node sooner or later.
 func judgeWatches(report *linearizability.Report, r *trace.Result, h linearizability.History) {
-	left := map[watchPlace][]int64{} // the steps of the last watch of each such wait
+	left := map[watchPlace][]int64{} // the step at which each such wait has set its last watch
 	for _, op := range h.Ops {
 		if op.Kind != ops.Wait || op.Return < 0 || op.Outcome == linearizability.OpOK ||
 			op.Deadline == 0 || op.ReturnTime < op.Deadline {
 			continue
 		}
-		watch, set := lastWatch(r, op)
-		if set == 0 {
-			continue
-		}
-		steps := slices.DeleteFunc(append(left[watch], set), func(s int64) bool {
-			return isOver(r, watch, s, op.Return)
-		})
-		left[watch] = steps
-		if len(steps) >= manyWatches {
-			report.Worsen(linearizability.Verdict{
-				Property: linearizability.Orphans, Status: linearizability.Violated,
-				Steps: steps, Znode: watch.path,
-				Summary: fmt.Sprintf("each %s of %s that was given up left a watch on %s: there "+
-					"are %d, and the client cannot remove one; the next %s must use the watch of "+
-					"the one before", op.Kind, op.Client, watch.path, len(steps), op.Kind),
+		for _, watch := range lastWatches(r, op) {
+			w := watch.watchPlace
+			steps := slices.DeleteFunc(append(left[w], watch.set), func(s int64) bool {
+				return isOver(r, w, s, op.Return)
 			})
-			return
+			left[w] = steps
+			if len(steps) >= manyWatches {
+				report.Worsen(linearizability.Verdict{
+					Property: linearizability.Orphans, Status: linearizability.Violated,
+					Steps: steps, Znode: w.path,
+					Summary: fmt.Sprintf("each %s of %s that was given up left a watch on %s: there "+
+						"are %d, and the client cannot remove one; the next %s must use the watch "+
+						"of the one before", op.Kind, op.Client, w.path, len(steps), op.Kind),
+				})
+				return
+			}
 		}
 	}
 }
@@ -51,26 +50,40 @@ type watchPlace struct {
 	children     bool
 }
 
-// lastWatch is the last watch that a call has set, and the step at which it has; 0 if it set none.
-func lastWatch(r *trace.Result, op linearizability.Op) (w watchPlace, set int64) {
+// setWatch is a watch and the step at which it was set.
+type setWatch struct {
+	watchPlace
+	set int64
+}
+
+// lastWatches are the watches that a call has set, of each place the last one.
+func lastWatches(r *trace.Result, op linearizability.Op) (list []setWatch) {
 	for _, q := range r.Requests {
 		if q.Client != op.Client || q.Step < op.Call || q.Step > op.Return || !watches(r, q) {
 			continue
 		}
 		text := r.Trace.Entry(q.Step).Text
 		if strings.Contains(text, ": ok") || q.Op == "exists" && strings.Contains(text, ": NoNode") {
-			w, set = watchPlace{q.Client, q.Path, lists(q.Op)}, q.Step
+			w := watchPlace{q.Client, q.Path, lists(q.Op)}
+			list = slices.DeleteFunc(list, func(other setWatch) bool { return other.watchPlace == w })
+			list = append(list, setWatch{w, q.Step})
 		}
 	}
-	return w, set
+	return list
 }
 
-// isOver reports whether a watch that was set at a step is gone at another: an event has reached
-// its client, or the client has lost its connection, and may have lost the watch.
+// isOver reports whether a watch that was set at a step is gone at another: its event has reached
+// its client, the client has removed it, or it has lost its connection, and maybe the watch, too.
 func isOver(r *trace.Result, w watchPlace, set, at int64) bool {
+	during := func(client string, step int64) bool {
+		return client == w.client && set < step && step <= at
+	}
 	return slices.ContainsFunc(r.Events, func(e trace.EventPoint) bool {
-		return e.Client == w.client && e.Path == w.path && e.Step > set && e.Step <= at
+		return during(e.Client, e.Step) && e.Path == w.path &&
+			(e.Type == "NodeDeleted" || (e.Type == "NodeChildrenChanged") == w.children)
+	}) || slices.ContainsFunc(r.Requests, func(q trace.RequestPoint) bool {
+		return during(q.Client, q.Step) && q.Op == "removeWatches" && q.Path == w.path
 	}) || slices.ContainsFunc(r.Notices, func(n trace.Notice) bool {
-		return n.Client == w.client && n.Step > set && n.Step <= at
+		return during(n.Client, n.Step)
 	})
 }
