@@ -109,7 +109,7 @@ func (s Scenario) judge(
 	o.Shared = s.Workload.Concurrent(s.Script) && (s.Workload.Handles ||
 		slices.ContainsFunc(players, func(p *Player) bool { return p.shared.Load() }))
 	o.signals = signals(players)
-	o.History.OneServer = lag == 0
+	o.History.OneServer = s.Script.Servers <= 1 && s.On == nil // there, it may be one of several
 	o.Report, err = s.Workload.report(o.evidence(lag))
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
