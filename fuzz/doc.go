@@ -38,7 +38,7 @@
 // and ends with the command that shows it again:
 //
 //	liveness is violated: client a waits for /lock/_c_G2-lock-0000000000, which belongs to a's own
-//	session S1 and was left by a's lock (...): a does not know of it,
+//	session S1 and was left by a's lock (...): a takes it for another's,
 //	and nobody will delete it
 //
 //	  lock TestMyLock, clients: 1, rounds: 1, seed: 1

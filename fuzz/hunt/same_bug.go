@@ -75,6 +75,7 @@ func shape(o *scenario.Outcome) string {
 	text = evidence.ReplaceAllString(text, "")
 	text = apostrophes.ReplaceAllString(text, "")
 	text = strings.ReplaceAll(text, "own ", "") // a's own session, or that of another client
+	text = strings.ReplaceAll(text, "takes it for another,", "does not know of it,")
 	text = particulars.ReplaceAllString(text, "#")
 	text = words.ReplaceAllStringFunc(text, func(word string) string {
 		if strings.Trim(word, word[:1]) == "" { // as aaa, a name that begins with another
@@ -92,6 +93,9 @@ var (
 	evidence = regexp.MustCompile(`: (?:it goes wrong with|these exclude each other).*|` +
 		`(?:: )?\S+'s .*, but the .* was .*|` +
 		`; the last that \S+ did or learned(?: before its context was done)?: .*|` +
+		`; (?:the last time that \S+ read|no read of|\S+ has read|\S+ read|\S+'s \w+ succeeded),? .*|` +
+		`^\S+'s \w+ removed .*, and can return only one: |` +
+		`, in \S+'s \w+,|` +
 		`, (?:after|when its) [^;]*(?:;|$)`)
 	// apostrophes are those of genitives, and of the names of new processes, as a''s.
 	apostrophes = regexp.MustCompile(`'+(?:s\b)?`)

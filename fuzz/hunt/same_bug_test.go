@@ -31,7 +31,7 @@ func violating(property, summary string) *scenario.Outcome {
 func TestAlikeIgnoresNamesAndNumbers(t *testing.T) {
 	const forgotten = "client a waits for /lock/_c_G1-lock-0000000000, which belongs to a's own " +
 		"session S1 and was left by a's lock (steps 2 to 14, unknown: zk: connection closed): " +
-		"a does not know of it, and nobody will delete it"
+		"a takes it for another's, and nobody will delete it"
 	for _, c := range []struct {
 		name, property, a, b string
 		want                 bool
@@ -43,9 +43,8 @@ func TestAlikeIgnoresNamesAndNumbers(t *testing.T) {
 			true},
 		{"another call", linearizability.Liveness, forgotten,
 			"client a waits for /lock/_c_G1-lock-0000000000, which belongs to a's own " +
-				"session S1 and was left by a's lead (steps 2 to 14): a does not know of it, and " +
-				"nobody " +
-				"will delete it", false},
+				"session S1 and was left by a's lead (steps 2 to 14): a takes it for another's, and " +
+				"nobody will delete it", false},
 		{"another reason", linearizability.Liveness, forgotten,
 			"client a waits for /lock/_c_G1-lock-0000000000, which does not exist: it missed the " +
 				"delete and nothing will wake it", false},
@@ -59,6 +58,20 @@ func TestAlikeIgnoresNamesAndNumbers(t *testing.T) {
 			"take of c (steps 1 to 9) gave up; the last that c did or learned: getData /q (step 3)",
 			"take of b (steps 1 to 9) gave up; the last that b did or learned: its client was told: " +
 				"disconnected (step 3)", true},
+		{"another last read", linearizability.Liveness,
+			"the cache shows nothing of /c; a read /c last before that: getData /c: NoNode (step 5)",
+			"the cache shows \"x\" of /c; the last time that b read /c it got no answer: getData /c",
+			false}, // it shows something else
+		{"another read of the same", linearizability.Liveness,
+			"the cache shows nothing of /c; a read /c last before that: getData /c: NoNode (step 5)",
+			"the cache shows nothing of /c; no read of /c by b has reached the server", true},
+		{"another refused grant", linearizability.Belief,
+			"a deleted c's znode /l at step 8, in a's unlock (steps 7 to 9), while c held the lock; " +
+				"a's lock (steps 1 to 3) succeeded, but its last request was refused (create /l)",
+			"a deleted b's znode /l at step 9 while b held the lock", true},
+		{"another greedy take", linearizability.Delivery,
+			"b's take (steps 1 to 9) removed x at step 8 and y at step 9, and can return only one: " +
+				"element y, offered by a, is lost", "element a1, offered by a, is lost", true},
 		{"another beginning of a row of failures", linearizability.Liveness,
 			"its lock has failed 9 times in a row since step 4, when its unlock failed with: gone; " +
 				"the last time with: held",

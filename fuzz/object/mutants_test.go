@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -53,6 +54,47 @@ func (l *keeper) Unlock(ctx context.Context) error {
 type deaf struct{ *oneNode }
 
 func (l deaf) Lock(context.Context) error { return l.oneNode.Lock(context.Background()) }
+
+// adopting is a lock that takes any znode at its place for its own.
+type adopting struct{ *oneNode }
+
+func (l adopting) Lock(context.Context) error {
+	_, err := l.conn.Create(l.node, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	if errors.Is(err, zk.ErrNodeExists) {
+		return nil
+	}
+	return err
+}
+
+// quitting is a cache that follows its node until a read fails, as one of a missing node does.
+type quitting struct {
+	conn  *zk.Conn
+	shown atomic.Pointer[object.CachedNode]
+}
+
+func (c *quitting) Ready(context.Context) error {
+	go func() {
+		for {
+			data, stat, changed, err := c.conn.GetW("/cache")
+			if err != nil {
+				return
+			}
+			c.shown.Store(&object.CachedNode{Path: "/cache", Data: data, Zxid: stat.Mzxid})
+			<-changed
+		}
+	}()
+	return nil
+}
+
+func (c *quitting) Nodes() []object.CachedNode {
+	if n := c.shown.Load(); n != nil {
+		return []object.CachedNode{*n}
+	}
+	return nil
+}
+
+func (c *quitting) Stale() bool                 { return c.conn.State() != zk.StateHasSession }
+func (c *quitting) Close(context.Context) error { return nil }
 
 // restless is a lock that takes a znode with settings for the znode of another owner. It gives up
 // its place many times.
@@ -186,34 +228,47 @@ func TestGuideBarrierSurvives(t *testing.T) {
 	}
 }
 
-// TestMutantsAreFound: each wrong object violates its property in some run without faults.
+// TestMutantsAreFound: each wrong object violates its property in some run, and the verdict names
+// the cause.
 func TestMutantsAreFound(t *testing.T) {
 	lock := func(spoil func(*oneNode) object.Locker) scenario.Workload {
 		return object.Lock(func(env object.Env) object.Locker {
 			return spoil(&oneNode{conn: env.Conn, node: env.Path})
 		})
 	}
+	quits := object.Cache(func(env object.Env) object.Cacher {
+		return &quitting{conn: env.Conn}
+	}, object.CacheClaims{Silent: true})
 	tests := []struct {
 		name           string
 		workload       scenario.Workload
 		property, says string
+		plan           []string
 	}{
 		{"stale token", lock(func(l *oneNode) object.Locker { return &staleToken{oneNode: l} }),
-			linearizability.Fencing, "which is not the czxid of its znode /lock"},
+			linearizability.Fencing, "which is not the czxid of its znode /lock", nil},
 		{"keeper", lock(func(l *oneNode) object.Locker { return &keeper{oneNode: l} }),
-			linearizability.Liveness, "did not give the lock up: /lock lived on"},
+			linearizability.Liveness, "did not give the lock up: /lock lived on", nil},
 		{"deaf", lock(func(l *oneNode) object.Locker { return deaf{l} }),
-			linearizability.Liveness, "after its context was done"},
+			linearizability.Liveness, "after its context was done", nil},
 		{"restless", object.Lock(func(env object.Env) object.Locker {
 			return restless{env.Conn, env.Path}
-		}), linearizability.Liveness, "livelock: from step"},
+		}), linearizability.Liveness, "livelock: from step", nil},
 		{"counting", object.DoubleBarrier(func(env object.Env) object.DoubleBarrierer {
 			return &counting{env: env}
-		}), linearizability.Liveness, "one has entered, so all that were there must enter"},
+		}), linearizability.Liveness, "one has entered, so all that were there must enter", nil},
 		{"looks again", object.Barrier(func(env object.Env) object.Barrierer {
 			return guideBarrier{env}
 		}, object.BarrierClaims{AllPass: true}), linearizability.Liveness,
-			"did not pass when the barrier was removed"},
+			"did not pass when the barrier was removed", nil},
+		{"adopting", lock(func(l *oneNode) object.Locker { return adopting{l} }),
+			linearizability.Safety, "succeeded, but its last request was refused (create /lock: " +
+				"NodeExists, for ", nil},
+		{"quitting without a node", quits, linearizability.Liveness,
+			"read /cache last before that: getData+watch /cache: NoNode", nil},
+		{"quitting after a lost read", quits, linearizability.Liveness,
+			"the last time that a read /cache it got no answer: getData /cache",
+			[]string{"drop-reply client=a op=getData request=2"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -221,6 +276,7 @@ func TestMutantsAreFound(t *testing.T) {
 			for seed := range uint64(300) {
 				o := fuzztest.Run(t, scenario.Scenario{
 					Workload: tt.workload, Script: scenario.DefaultScript, Seed: seed,
+					Plan: fuzztest.Plan(t, tt.plan...),
 				})
 				v, _ := o.Report.Verdict(tt.property)
 				if v.Status == linearizability.Violated && strings.Contains(v.Summary, tt.says) {

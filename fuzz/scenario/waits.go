@@ -1,9 +1,6 @@
 package scenario
 
 import (
-	"cmp"
-	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -152,52 +149,6 @@ func refusal(r *trace.Result, q trace.RequestPoint) (at, answer string) {
 	return at, q.Op + ": " + m[1]
 }
 
-// answers are those of a request by which the server refuses it.
-var answers = regexp.MustCompile(`: (?:failed, )?([A-Z]\w+), zxid \d+$`)
-
-// refusedIn is the last request of a failed call, if the server has refused it.
-func refusedIn(r *trace.Result, op linearizability.Op) (text string) {
-	for _, q := range r.Requests {
-		if q.Client == op.Client && op.Call <= q.Step && q.Step <= op.Return {
-			text = ""
-			if answers.MatchString(r.Trace.Entry(q.Step).Text) {
-				text = " (" + requestText(r, q) + ")"
-			}
-		}
-	}
-	return text
-}
-
-// requestText is a request with its answer, if that is an error.
-func requestText(r *trace.Result, q trace.RequestPoint) string {
-	text := strings.TrimSpace(q.Op + " " + q.Path)
-	if m := answers.FindStringSubmatch(r.Trace.Entry(q.Step).Text); m != nil {
-		text += ": " + m[1]
-		if m[1] == "NoNode" {
-			text += whoDeleted(r, q)
-		}
-	}
-	return text
-}
-
-// whoDeleted tells who had deleted the znode of a request last, or its parent.
-func whoDeleted(r *trace.Result, q trace.RequestPoint) (text string) {
-	for _, c := range slices.Backward(r.Changes) {
-		if c.Kind != trace.NodeDeleted || c.Step >= q.Step ||
-			c.Path != q.Path && c.Path != path.Dir(q.Path) {
-			continue
-		}
-		by := cmp.Or(c.Client, "the server")
-		if c.Session == 0 {
-			if why := whyDeleted(r, c); why != "" {
-				by += " (" + why + ")"
-			}
-		}
-		return fmt.Sprintf(", for %s deleted %s at step %d", by, c.Path, c.Step)
-	}
-	return ""
-}
-
 // ttlOver says why the server deletes a TTL node.
 const ttlOver = "its TTL was over"
 
@@ -240,111 +191,4 @@ func madeWithTTL(r *trace.Result, made trace.Change) bool {
 		}
 	}
 	return false
-}
-
-// tellLastActs adds to a verdict on a call that failed what its client did or learned last. A call
-// that gives up, or that returns an error of the server, has its cause there.
-func tellLastActs(
-	report *linearizability.Report, r *trace.Result, h linearizability.History,
-) {
-	for i, v := range report.Verdicts {
-		if v.Status != linearizability.Violated ||
-			v.Property != linearizability.Liveness && v.Property != InvariantProperty {
-			continue
-		}
-		steps := v.Steps
-		if v.Property == InvariantProperty {
-			steps = NamedSteps(v.Summary)
-		}
-		at := slices.IndexFunc(h.Ops, func(op linearizability.Op) bool {
-			failed := op.Outcome == linearizability.OpFailed ||
-				op.Outcome == linearizability.OpUnknown
-			return failed && slices.Contains(steps, op.Return)
-		})
-		if at < 0 {
-			continue
-		}
-		op, by, before := h.Ops[at], lastStep(r, h.Ops[at]), ""
-		if by < op.Return {
-			before = " before its context was done"
-		}
-		if woken := wokenInstead(r, h.Ops, op, by); woken != "" {
-			report.Verdicts[i].Summary += "; " + woken
-			continue
-		}
-		if act := lastAct(r, h.Ops, op.Client, by); act != "" {
-			report.Verdicts[i].Summary += fmt.Sprintf("; the last that %s did or learned%s: %s",
-				op.Client, before, act)
-		}
-	}
-}
-
-// wokenInstead says that after the last notification for the client of a call another goroutine's
-// call of that kind returned, and this one did not: perhaps the code wakes one waiter only.
-func wokenInstead(
-	r *trace.Result, calls []linearizability.Op, op linearizability.Op, by int64,
-) (text string) {
-	var last trace.EventPoint
-	for _, e := range r.Events {
-		if e.Client == op.Client && op.Call < e.Step && e.Step <= by {
-			last = e
-		}
-	}
-	if last.Step == 0 {
-		return ""
-	}
-	for _, other := range calls {
-		if other.Client == op.Client && other.Kind == op.Kind && other.OK() &&
-			other.Call < last.Step && last.Step < other.Return && other.Return <= by {
-			return fmt.Sprintf("after the last notification for %s, %s %s at step %d, the %s of "+
-				"another goroutine returned (step %d), and this one went on waiting", op.Client,
-				last.Type, last.Path, last.Step, op.Kind, other.Return)
-		}
-	}
-	return ""
-}
-
-// lastStep is the last step of a call before its context was done: after that it cleans up.
-func lastStep(r *trace.Result, op linearizability.Op) int64 {
-	step := op.Return
-	for op.Deadline > 0 && step > op.Call && r.Trace.Entry(step).Time >= op.Deadline {
-		step--
-	}
-	return step
-}
-
-// lastAct is the last that a client did or learned by a step: a request, an event, a notice, or an
-// error of a call.
-func lastAct(
-	r *trace.Result, calls []linearizability.Op, client string, by int64,
-) (text string) {
-	var last int64
-	is := func(step int64, format string, args ...any) {
-		if step >= last && step <= by {
-			last, text = step, fmt.Sprintf(format, args...)+fmt.Sprintf(" (step %d)", step)
-		}
-	}
-	for _, q := range slices.Backward(r.Requests) {
-		if q.Client == client && q.Step <= by {
-			is(q.Step, "%s", requestText(r, q))
-			break
-		}
-	}
-	for _, e := range r.Events {
-		if e.Client == client {
-			is(e.Step, "event %s %s", e.Type, e.Path)
-		}
-	}
-	for _, op := range calls {
-		failed := op.Outcome == linearizability.OpFailed || op.Outcome == linearizability.OpUnknown
-		if failed && op.Client == client && op.Return < by && !strings.Contains(op.Err, "context ") {
-			is(op.Return, "its %s failed with: %s", op.Kind, op.Err)
-		}
-	}
-	for _, n := range r.Notices {
-		if n.Client == client && (n.Kind == trace.Disconnected || n.Kind == trace.SessionExpired) {
-			is(n.Step, "its client was told: %s", n.Kind)
-		}
-	}
-	return text
 }

@@ -113,8 +113,8 @@ func blame(
 		return fmt.Sprintf("belongs to %s: %s itself made it, and so waits for its own znode", owner,
 			judging.Describe(waiting))
 	case client == waiting.Client:
-		return fmt.Sprintf("belongs to %s's own %s and %s%s: %s does not "+
-			"know of it, and nobody will delete it", client, judging.Session(n.Owner), leftBy(t, n),
+		return fmt.Sprintf("belongs to %s's own %s and %s%s: %s takes it for another's, and "+
+			"nobody will delete it", client, judging.Session(n.Owner), leftBy(t, n),
 			judging.LostDelete(n), client)
 	case isGone(t.log, n.Owner, left):
 		return fmt.Sprintf(

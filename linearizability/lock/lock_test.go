@@ -165,8 +165,8 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 			Steps: "a locks a-0; b lock() owns b-1; rest . a-0 b-1; b waits lock a-0"},
 		{Name: "self-deadlock", Bad: lin.Liveness,
 			Says: "client b waits for /lock/b-0000000000, which belongs to b's own session 0x2 " +
-				"and was left by b's lock (first attempt, create at step 2): b does not know of " +
-				"it", Steps: "b lock() owns b-0 owns b-1; rest b-0 b-1; b waits lock b-0",
+				"and was left by b's lock (first attempt, create at step 2): b takes it for " +
+				"another's", Steps: "b lock() owns b-0 owns b-1; rest b-0 b-1; b waits lock b-0",
 			Build: ownersAreKnown},
 		{Name: "behind a forgotten znode", Bad: lin.Liveness,
 			Says: "and was left by a's lock (steps 1 to 3, unknown: connection closed): a does " +
@@ -207,6 +207,12 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 			Says: "client b waits for /lock/b-0000000000, which belongs to b's session 0x2: " +
 				"b's lock (step 1, pending) itself made it, and so waits for its own znode",
 			Steps: "b lock() owns b-0; rest b-0; b waits lock b-0", Build: ownersAreKnown},
+		{Name: "behind the znode by which the writer of the same call reads", Bad: lin.Liveness,
+			Says: "client b waits for /lock/read-0000000000, which belongs to b's session 0x2: " +
+				"b's lock (step 1, pending) itself made it",
+			Steps: "b lock() owns read-0 owns write-1; a lock() owns write-2; " +
+				"rest read-0 write-1 write-2; a waits lock write-1; b waits lock read-0",
+			Build: ownersAreKnown},
 		{Name: "waits though its znode is the oldest", Bad: lin.Liveness,
 			Opts:  Claims{AllowedAtRest: []string{"/lock/deep"}},
 			Says:  "although its own znode /lock/b-0000000000 is the oldest there",

@@ -17,7 +17,7 @@ func judgeSafety(t table) lin.Verdict {
 				h.lock.Client, h.lock.Kind, h.lock.Return, h.whyNotOwner)
 		}
 		if h.ending == stolen {
-			return stolenVerdict(h, t.kind)
+			return stolenVerdict(h, t.kind, t.history)
 		}
 		if others := fullBefore(t, i, (*hold).ownedUntil); others != nil {
 			return t.kind.tooManyOwn(others, h)

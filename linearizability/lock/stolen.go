@@ -42,8 +42,8 @@ func otherCallAtDelete(h *hold, history lin.History) bool {
 	return false
 }
 
-// stolenVerdict names the client that deleted the znode of a holder, or the server.
-func stolenVerdict(h *hold, kind kind) lin.Verdict {
+// stolenVerdict names the client that deleted the znode of a holder, and its call, or the server.
+func stolenVerdict(h *hold, kind kind, history lin.History) lin.Verdict {
 	holder, z := h.lock.Client, h.node
 	by := z.RemovedByWhom()
 	when := fmt.Sprintf("while %s held the %s", holder, kind.noun)
@@ -59,6 +59,22 @@ func stolenVerdict(h *hold, kind kind) lin.Verdict {
 			z.Path, cmp.Or(z.Why, "a TTL node or a container"))
 	}
 	return judging.Violated(lin.Safety, []int64{h.lock.Return, z.Deleted},
-		"%s at step %d %s (granted at step %d, %s not called)",
-		what, z.Deleted, when, h.lock.Return, kind.release)
+		"%s at step %d%s %s (granted at step %d, %s not called)",
+		what, z.Deleted, inCall(history, z), when, h.lock.Return, kind.release)
+}
+
+// inCall names the only call of a client that was under way when it deleted a znode.
+func inCall(history lin.History, z *judging.Znode) (text string) {
+	calls := 0
+	for _, op := range history.Ops {
+		if z.Remover != "" && op.Client == z.Remover && op.Call <= z.Deleted &&
+			z.Deleted <= judging.End(op) {
+			calls++
+			text = fmt.Sprintf(", in %s,", judging.Describe(op))
+		}
+	}
+	if calls != 1 {
+		return ""
+	}
+	return text
 }

@@ -11,7 +11,8 @@ import (
 func TestStolenLocks(t *testing.T) {
 	judgingtest.CheckHistories(t, lockAt, []lockTest{
 		{Name: "blind release", Bad: lin.Safety,
-			Says:  "b deleted a's znode /lock/x at step 9 while a held the lock",
+			Says: "b deleted a's znode /lock/x at step 9, in b's unlock (steps 4 to 10), while a held " +
+				"the lock",
 			Steps: "b locks x; b unlock() deletes x!1; a locks x; b deletes x!1; b ok"},
 		{Name: "release that hits its own znode only",
 			Steps: "b locks x; b unlock() deletes x!1; a locks x; b ok; a unlocks x"},

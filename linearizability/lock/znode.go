@@ -3,7 +3,7 @@ package lock
 import (
 	"cmp"
 	"fmt"
-	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -332,20 +332,26 @@ func madeBy(z *judging.Znode, op lin.Op) bool {
 		z.Created <= judging.End(op)
 }
 
-// isPartOf reports whether a pending operation needs the znode: of the znodes that its client
-// created for it in that directory, it is the newest.
+// isPartOf reports whether a pending operation needs the znode: of the znodes of its sort that its
+// client created for it in that directory, it is the newest. One call may need one of each sort, as
+// that of a writer which reads first.
 func (n holderNodes) isPartOf(z *judging.Znode, op lin.Op) bool {
 	if !madeBy(z, op) || !judging.Within(n.dir, z.Path) {
 		return false
 	}
 	for _, other := range n.log.Znodes {
-		if other.Created > z.Created && madeBy(other, op) &&
-			path.Dir(other.Path) == path.Dir(z.Path) {
+		if other.Created > z.Created && madeBy(other, op) && sortOf(other.Path) == sortOf(z.Path) {
 			return false
 		}
 	}
 	return true
 }
+
+// changing are the parts of a name that differ with each znode: numbers and GUIDs.
+var changing = regexp.MustCompile(`[0-9a-f]{8,}|\d+`)
+
+// sortOf is a path without what differs with each znode.
+func sortOf(path string) string { return changing.ReplaceAllString(path, "") }
 
 // oldest returns the oldest ephemeral that exists at a step and does not have the suffix, or nil.
 func (n holderNodes) oldest(step int64, without string) *judging.Znode {

@@ -116,6 +116,7 @@ func judge[S comparable, O any](
 		r.Add(judgeLinearizability(t, model, events, noun), judgeOrder(t))
 	}
 	r.Add(judgeElements(t, &r, left))
+	t.nameGreedyTakes(&r)
 	r.Add(judgeLiveness(t, left)...)
 	if left != nil {
 		r.Add(judging.Orphans(t.withoutElementWatches(left), t.claims.AllowedAtRest,

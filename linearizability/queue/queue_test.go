@@ -64,8 +64,9 @@ func TestQueueDelivery(t *testing.T) {
 				"connection closed) removed /q/x at step 5, but its reply was lost, and nobody " +
 				"ever got the element", Steps: "a offers x; b take() deletes x unknown; rest"},
 		{Name: "two removed, one returned", Bad: lin.Delivery,
-			Says: "element y, offered by a, is lost: b deleted /q/y at step 9, but b's take (steps 7 " +
-				"to 10) returned x only",
+			Says: "b's take (steps 7 to 10) removed x at step 8 and y at step 9, and can return " +
+				"only one: element y, offered by a, is lost: b deleted /q/y at step 9, but b's " +
+				"take (steps 7 to 10) returned x only",
 			Steps: "a offers x; a offers y; b take() deletes x deletes y -> x; rest"},
 		{Name: "reply lost, at most once", Opts: Claims{MayLose: true},
 			Steps: "a offers x; b take() deletes x unknown; rest"},

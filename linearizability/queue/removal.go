@@ -2,7 +2,10 @@ package queue
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judging"
@@ -146,3 +149,44 @@ func (t table) removalBy(op *lin.Op) (removal, bool) {
 	}
 	return removal{}, false
 }
+
+// nameGreedyTakes begins each violation about an element that was removed by a take which removed
+// others, too, with that take: it can return one. With several takes of a client at once it is not
+// known which of them removed what.
+func (t table) nameGreedyTakes(r *lin.Report) {
+	for i := range r.Verdicts {
+		v := &r.Verdicts[i]
+		for j := range t.history.Ops {
+			if op := &t.history.Ops[j]; v.Status == lin.Violated && isTake(op) {
+				if removed := t.removedIn(op, v.Summary); removed != nil {
+					v.Summary = fmt.Sprintf("%s removed %s, and can return only one: %s",
+						judging.Describe(*op), judging.Listed(removed), v.Summary)
+					break
+				}
+			}
+		}
+	}
+}
+
+// removedIn are the elements that a take removed, if there are several, it was the only take of its
+// client, and a text names one of them.
+func (t table) removedIn(op *lin.Op, about string) (texts []string) {
+	alone := !slices.ContainsFunc(t.history.Ops, func(other lin.Op) bool {
+		return other.Client == op.Client && isTake(&other) && other.Call != op.Call &&
+			other.Call <= judging.End(*op) && op.Call <= judging.End(other)
+	})
+	named := false
+	for _, r := range t.removals {
+		if alone && r.znode.Remover == op.Client && op.Call <= r.znode.Deleted &&
+			r.znode.Deleted <= judging.End(*op) && !r.element.isPutBack() {
+			texts = append(texts, fmt.Sprintf("%s at step %d", r.element.name, r.znode.Deleted))
+			named = named || slices.Contains(strings.FieldsFunc(about, isNoName), r.element.value)
+		}
+	}
+	if len(texts) < 2 || !named {
+		return nil
+	}
+	return texts
+}
+
+func isNoName(r rune) bool { return r != '~' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }

@@ -65,8 +65,13 @@ func (s *span) end(t table) bool {
 		return !unknownTakes(t) && !s.e.discarded
 	}
 	if z := s.e.znodes[0]; z.Deleted != judging.Never {
-		s.out, s.outRet, s.outText = z.Deleted, z.Deleted, "a take whose reply was lost"
-		if r, _ := t.removalOf(z); r.by != nil && t.claims.MayOvertake {
+		s.out, s.outRet = z.Deleted, z.Deleted
+		s.outText = fmt.Sprintf("%s's delete of %s at step %d", z.RemovedByWhom(), z.Path, z.Deleted)
+		r, _ := t.removalOf(z)
+		if r.by != nil {
+			s.outText = judging.Describe(*r.by)
+		}
+		if r.by != nil && t.claims.MayOvertake {
 			s.out = t.listed(s.e, r.by)
 		}
 		if by := s.e.discard; by != nil {

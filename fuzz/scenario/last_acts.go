@@ -1,0 +1,318 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// tellLastActs adds to a verdict what a client did or learned last: before a call that failed,
+// before a view that is out of date, and before a lock was granted by no right. There the cause is.
+func tellLastActs(
+	report *linearizability.Report, r *trace.Result, h linearizability.History,
+) {
+	for i := range report.Verdicts {
+		v := &report.Verdicts[i]
+		if v.Status != linearizability.Violated {
+			continue
+		}
+		tell := func(text string) {
+			if text != "" {
+				v.Summary += "; " + text
+			}
+		}
+		switch v.Property {
+		case linearizability.Liveness:
+			tell(lastRead(r, h, v.Steps))
+			tell(actBefore(r, h, v.Steps))
+		case InvariantProperty:
+			tell(actBefore(r, h, NamedSteps(v.Summary)))
+		case linearizability.View, linearizability.Answers:
+			tell(lastRead(r, h, v.Steps))
+		case linearizability.Safety:
+			tell(refusedGrant(r, h, v.Steps))
+		}
+	}
+}
+
+// actBefore is what the client of a failed call that returned at one of some steps did or learned
+// last: a call that gives up, or that returns an error of the server, has its cause there.
+func actBefore(r *trace.Result, h linearizability.History, steps []int64) (text string) {
+	at := slices.IndexFunc(h.Ops, func(op linearizability.Op) bool {
+		failed := op.Outcome == linearizability.OpFailed || op.Outcome == linearizability.OpUnknown
+		return failed && slices.Contains(steps, op.Return)
+	})
+	if at < 0 {
+		return ""
+	}
+	op, by, before := h.Ops[at], lastStep(r, h.Ops[at]), ""
+	if by < op.Return {
+		before = " before its context was done"
+	}
+	if woken := wokenInstead(r, h.Ops, op, by); woken != "" {
+		return woken
+	}
+	act := lastAct(r, h.Ops, op.Client, by)
+	if act == "" {
+		return ""
+	}
+	return fmt.Sprintf("the last that %s did or learned%s: %s", op.Client, before, act)
+}
+
+// lastRead is how the client of a view or a look at a copy read the znode last whose change it does
+// not show. One of the steps is that of the call, and one that of the change.
+func lastRead(r *trace.Result, h linearizability.History, steps []int64) (text string) {
+	shown := slices.IndexFunc(h.Ops, func(op linearizability.Op) bool {
+		return op.OK() && slices.Contains([]string{ops.Look, ops.Settle, ops.View, ops.Pick}, op.Kind) &&
+			(slices.Contains(steps, op.Call) || slices.Contains(steps, op.Return))
+	})
+	changed := slices.IndexFunc(r.Changes, func(c trace.Change) bool {
+		return slices.Contains(steps, c.Step)
+	})
+	if shown < 0 || changed < 0 {
+		return ""
+	}
+	op, change := h.Ops[shown], r.Changes[changed]
+	var last trace.RequestPoint
+	read := func(q trace.RequestPoint) {
+		if q.Client == op.Client && last.Step < q.Step && q.Step <= op.Return && readsNode(q.Op) &&
+			(q.Path == change.Path || lists(q.Op) &&
+				strings.HasPrefix(change.Path, strings.TrimSuffix(q.Path, "/")+"/")) {
+			last = q
+		}
+	}
+	for _, q := range r.Requests {
+		read(q)
+	}
+	for _, s := range r.Strikes { // such a request may never reach the server
+		read(trace.RequestPoint{Client: s.Client, Op: s.Op, Path: s.Path, Step: s.Step})
+	}
+	did := fmt.Sprintf("%s (step %d)", replyText(r, last), last.Step)
+	switch {
+	case last.Step == 0:
+		text = fmt.Sprintf("no read of %s by %s has reached the server", change.Path, op.Client)
+		last.Client = op.Client
+		if act := heard(r, last, op.Return); act != "" {
+			text += ", and none came after " + act
+		}
+		return text
+	case !answered(r, last):
+		return fmt.Sprintf("the last time that %s read %s it got no answer: %s %s (step %d)", op.Client,
+			change.Path, last.Op, last.Path, last.Step)
+	case last.Step > change.Step:
+		return fmt.Sprintf("%s has read %s since then and not shown that: %s", op.Client,
+			change.Path, did)
+	}
+	text = fmt.Sprintf("%s read %s last before that: %s", op.Client, change.Path, did)
+	if act := heard(r, last, op.Return); act != "" {
+		text += ", and not after " + act
+	} else if !watches(r, last) || last.Op != "exists" && !strings.Contains(did, ": ok") {
+		text += ", which left no watch"
+	}
+	return text
+}
+
+// replyText is a read with its answer, as the trace has it.
+func replyText(r *trace.Result, q trace.RequestPoint) string {
+	_, text, _ := strings.Cut(r.Trace.Entry(q.Step).Text, fmt.Sprintf("#%d ", q.Number))
+	if at := strings.LastIndex(text, ", zxid "); at >= 0 {
+		text = text[:at]
+	}
+	return text
+}
+
+// answered reports whether the reply to a request reached its client. In a real world that is not
+// known, and it did.
+func answered(r *trace.Result, q trace.RequestPoint) bool {
+	messages := r.Messages()
+	return messages == nil || slices.ContainsFunc(messages, func(m trace.Message) bool {
+		return m.From == q.Step && m.Client == q.Client && !m.Up && m.Op == "" && !m.Lost
+	})
+}
+
+// heard is the first that a client learned after a read, up to a step: an event of the znode, or
+// that its connection or session was lost.
+func heard(r *trace.Result, read trace.RequestPoint, by int64) (text string) {
+	first := by + 1
+	for _, e := range r.Events {
+		if e.Client == read.Client && e.Path == read.Path && e.Step > read.Step && e.Step < first {
+			first, text = e.Step, fmt.Sprintf("the event %s (step %d)", e.Type, e.Step)
+		}
+	}
+	for _, n := range r.Notices {
+		if n.Client == read.Client && n.Step > read.Step && n.Step < first &&
+			(n.Kind == trace.Disconnected || n.Kind == trace.SessionExpired) {
+			first, text = n.Step, fmt.Sprintf("its client was told: %s (step %d)", n.Kind, n.Step)
+		}
+	}
+	return text
+}
+
+// refusedGrant says that a lock was granted although the last request of that call was refused: by
+// the call that returned at one of some steps, or by the last one of the client that deleted a
+// znode there.
+func refusedGrant(r *trace.Result, h linearizability.History, steps []int64) (text string) {
+	isGrant := func(op linearizability.Op) bool {
+		return op.OK() && slices.Contains([]string{ops.Lock, ops.Acquire, ops.Lead}, op.Kind)
+	}
+	var granted []linearizability.Op
+	for _, op := range h.Ops {
+		if isGrant(op) && slices.Contains(steps, op.Return) {
+			granted = append(granted, op)
+		}
+	}
+	for _, c := range r.Changes {
+		var last linearizability.Op
+		for _, op := range h.Ops {
+			if isGrant(op) && op.Client == c.Client && op.Return < c.Step && op.Return > last.Return {
+				last = op
+			}
+		}
+		if c.Kind == trace.NodeDeleted && slices.Contains(steps, c.Step) && last.Return > 0 {
+			granted = append(granted, last)
+		}
+	}
+	for _, op := range granted {
+		if refused := refusedIn(r, op); refused != "" {
+			return fmt.Sprintf("%s's %s (steps %d to %d) succeeded, but its last request was refused%s",
+				op.Client, op.Kind, op.Call, op.Return, refused)
+		}
+	}
+	return ""
+}
+
+// wokenInstead says that after the last notification for the client of a call another goroutine's
+// call of that kind returned, and this one did not: perhaps the code wakes one waiter only.
+func wokenInstead(
+	r *trace.Result, calls []linearizability.Op, op linearizability.Op, by int64,
+) (text string) {
+	var last trace.EventPoint
+	for _, e := range r.Events {
+		if e.Client == op.Client && op.Call < e.Step && e.Step <= by {
+			last = e
+		}
+	}
+	if last.Step == 0 {
+		return ""
+	}
+	for _, other := range calls {
+		if other.Client == op.Client && other.Kind == op.Kind && other.OK() &&
+			other.Call < last.Step && last.Step < other.Return && other.Return <= by {
+			return fmt.Sprintf("after the last notification for %s, %s %s at step %d, the %s of "+
+				"another goroutine returned (step %d), and this one went on waiting", op.Client,
+				last.Type, last.Path, last.Step, op.Kind, other.Return)
+		}
+	}
+	return ""
+}
+
+// lastStep is the last step of a call before its context was done: after that it cleans up.
+func lastStep(r *trace.Result, op linearizability.Op) int64 {
+	step := op.Return
+	for op.Deadline > 0 && step > op.Call && r.Trace.Entry(step).Time >= op.Deadline {
+		step--
+	}
+	return step
+}
+
+// lastAct is the last that a client did or learned by a step: a request, an event, a notice, or an
+// error of a call.
+func lastAct(
+	r *trace.Result, calls []linearizability.Op, client string, by int64,
+) (text string) {
+	var last int64
+	is := func(step int64, format string, args ...any) {
+		if step >= last && step <= by {
+			last, text = step, fmt.Sprintf(format, args...)+fmt.Sprintf(" (step %d)", step)
+		}
+	}
+	for _, q := range slices.Backward(r.Requests) {
+		if q.Client == client && q.Step <= by {
+			is(q.Step, "%s", requestText(r, q))
+			break
+		}
+	}
+	for _, e := range r.Events {
+		if e.Client == client {
+			is(e.Step, "event %s %s", e.Type, e.Path)
+		}
+	}
+	for _, op := range calls {
+		failed := op.Outcome == linearizability.OpFailed || op.Outcome == linearizability.OpUnknown
+		if failed && op.Client == client && op.Return < by && !strings.Contains(op.Err, "context ") {
+			is(op.Return, "its %s failed with: %s", op.Kind, op.Err)
+		}
+	}
+	for _, n := range r.Notices {
+		if n.Client == client && (n.Kind == trace.Disconnected || n.Kind == trace.SessionExpired) {
+			is(n.Step, "its client was told: %s", n.Kind)
+		}
+	}
+	return text
+}
+
+// answers are those of a request by which the server refuses it.
+var answers = regexp.MustCompile(`: (?:failed, )?([A-Z]\w+), zxid \d+$`)
+
+// refusedIn is the last request of a failed call, if the server has refused it.
+func refusedIn(r *trace.Result, op linearizability.Op) (text string) {
+	for _, q := range r.Requests {
+		if q.Client == op.Client && op.Call <= q.Step && q.Step <= op.Return {
+			text = ""
+			if answers.MatchString(r.Trace.Entry(q.Step).Text) {
+				text = " (" + requestText(r, q) + ")"
+			}
+		}
+	}
+	return text
+}
+
+// requestText is a request with its answer, if that is an error.
+func requestText(r *trace.Result, q trace.RequestPoint) string {
+	text := strings.TrimSpace(q.Op + " " + q.Path)
+	if m := answers.FindStringSubmatch(r.Trace.Entry(q.Step).Text); m != nil {
+		text += ": " + m[1]
+		switch m[1] {
+		case "NoNode":
+			text += whoDeleted(r, q)
+		case "NodeExists":
+			text += whoCreated(r, q)
+		}
+	}
+	return text
+}
+
+// whoCreated tells who had made the znode that a request found.
+func whoCreated(r *trace.Result, q trace.RequestPoint) (text string) {
+	for _, c := range r.Changes {
+		if c.Kind == trace.NodeCreated && c.Step < q.Step && c.Path == q.Path {
+			text = fmt.Sprintf(", for %s created it at step %d", cmp.Or(c.Client, "the server"), c.Step)
+		}
+	}
+	return text
+}
+
+// whoDeleted tells who had deleted the znode of a request last, or its parent.
+func whoDeleted(r *trace.Result, q trace.RequestPoint) (text string) {
+	for _, c := range slices.Backward(r.Changes) {
+		if c.Kind != trace.NodeDeleted || c.Step >= q.Step ||
+			c.Path != q.Path && c.Path != path.Dir(q.Path) {
+			continue
+		}
+		by := cmp.Or(c.Client, "the server")
+		if c.Session == 0 {
+			if why := whyDeleted(r, c); why != "" {
+				by += " (" + why + ")"
+			}
+		}
+		return fmt.Sprintf(", for %s deleted %s at step %d", by, c.Path, c.Step)
+	}
+	return ""
+}
