@@ -65,7 +65,7 @@ func lastWatches(r *trace.Result, op linearizability.Op) (list []setWatch) {
 		text := r.Trace.Entry(q.Step).Text
 		if strings.Contains(text, ": ok") || q.Op == "exists" && strings.Contains(text, ": NoNode") {
 			w := watchPlace{q.Client, q.Path, lists(q.Op)}
-			list = slices.DeleteFunc(list, func(other setWatch) bool { return other.watchPlace == w })
+			list = slices.DeleteFunc(list, func(set setWatch) bool { return set.watchPlace == w })
 			list = append(list, setWatch{w, q.Step})
 		}
 	}

@@ -69,8 +69,9 @@ func actBefore(r *trace.Result, h linearizability.History, steps []int64) (text 
 // lastRead is how the client of a view or a look at a copy read the znode last whose change it does
 // not show. One of the steps is that of the call, and one that of the change.
 func lastRead(r *trace.Result, h linearizability.History, steps []int64) (text string) {
+	views := []string{ops.Look, ops.Settle, ops.View, ops.Pick}
 	shown := slices.IndexFunc(h.Ops, func(op linearizability.Op) bool {
-		return op.OK() && slices.Contains([]string{ops.Look, ops.Settle, ops.View, ops.Pick}, op.Kind) &&
+		return op.OK() && slices.Contains(views, op.Kind) &&
 			(slices.Contains(steps, op.Call) || slices.Contains(steps, op.Return))
 	})
 	changed := slices.IndexFunc(r.Changes, func(c trace.Change) bool {
@@ -171,7 +172,8 @@ func refusedGrant(r *trace.Result, h linearizability.History, steps []int64) (te
 	for _, c := range r.Changes {
 		var last linearizability.Op
 		for _, op := range h.Ops {
-			if isGrant(op) && op.Client == c.Client && op.Return < c.Step && op.Return > last.Return {
+			if isGrant(op) && op.Client == c.Client && op.Return < c.Step &&
+				op.Return > last.Return {
 				last = op
 			}
 		}
