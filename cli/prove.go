@@ -61,8 +61,9 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 	s := p.Scenario
 	r := report.Proof{Shard: report.ShardOf(c.Shard, c.settings()),
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
-		Clients: c.Clients, Rounds: c.Rounds, Goroutines: max(1, c.Goroutines),
-		Careless: c.Careless, Faults: c.Faults, Seed: c.Seed,
+		Clients: c.Clients, Rounds: c.Rounds, Servers: max(1, c.Servers.Number),
+		Goroutines: max(1, c.Goroutines),
+		Careless:   c.Careless, Faults: c.Faults, Seed: c.Seed,
 		Holds: p.Holds(), Complete: p.Complete, Sentence: p.String(), Runs: p.Runs,
 		Estimate: p.Estimate, Classes: p.Classes, Redundant: p.Redundant, Views: p.Views,
 		Undecided: p.Undecided, Scope: p.Scope()}
@@ -98,9 +99,9 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 
 func (c *proveCommand) check() error {
 	switch {
-	case c.Servers.String() != "0" && c.Servers.String() != "1":
-		return fmt.Errorf("--servers: %v; expected 1: when followers apply changes is no choice of "+
-			"a proof", c.Servers)
+	case c.Servers.Simulated() != nil:
+		return fmt.Errorf("--servers: %v; expected a number: a proof plays simulations only",
+			c.Servers)
 	case c.For < 0:
 		return fmt.Errorf("--for: %v; expected 0s or more", c.For)
 	case c.Runs < 0:

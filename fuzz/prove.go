@@ -15,6 +15,8 @@ import (
 type Bounds struct {
 	// Clients and Rounds are those of the script; 0 means 2 clients and 1 round.
 	Clients, Rounds int
+	// Servers is the number of servers; 0 means 1.
+	Servers int
 	// Faults is the greatest number of faults of a run, of the kinds that take no time. Those that
 	// last are tried with the lengths of Lasting.
 	Faults  int
@@ -46,7 +48,8 @@ func Prove(t TB, w scenario.Workload, b Bounds) {
 	trySaved(t, w)
 	ctx, stop := ending(t)
 	defer stop()
-	script := scenario.Script{Clients: cmp.Or(b.Clients, 2), Rounds: cmp.Or(b.Rounds, 1)}
+	script := scenario.Script{Clients: cmp.Or(b.Clients, 2), Rounds: cmp.Or(b.Rounds, 1),
+		Servers: b.Servers}
 	p, err := hunt.Prove(ctx, scenario.Scenario{Workload: w, Script: script, Seed: *flagSeed},
 		hunt.Bounds{Faults: b.Faults, Lasting: b.Lasting, For: cmp.Or(b.Within, time.Minute),
 			Part: flagShard})

@@ -82,7 +82,7 @@ func provedExhibits(l *runner) (string, error) {
 		rows = append(rows, row)
 	}
 	return paragraph("Of the %d exhibits of the gallery, proofs find %d to fail, each within %d "+
-			"runs of one server and at most two faults. Of %d the plan is proved to be the smallest.",
+			"runs and at most two faults of one server. Of %d the plan is proved to be the smallest.",
 			len(listed), all, exhibitRuns, smallest) +
 			commandBlock("zksim prove SLUG --faults 2 --for 0s --runs "+strconv.Itoa(exhibitRuns)) +
 			table([]string{"script", "no fault", "one fault", "two faults"}, rows) + "\n" +
@@ -134,10 +134,11 @@ func triesOf(l *runner, slug string) (tries []try, words string, err error) {
 			}
 		}
 	}
-	switch {
-	case s.Script.Servers > 1:
+	if s.Script.Servers > 1 {
 		needs = append(needs, fmt.Sprint("servers ", s.Script.Servers))
-	case s.Script.Clients < 4 && s.Script.Rounds < 4:
+		own = append(own, "--servers", strconv.Itoa(s.Script.Servers))
+	}
+	if s.Script.Clients < 4 && s.Script.Rounds < 4 {
 		tries = append(tries, try{ownScript, append([]string{"--faults", "2"}, own...)})
 		if len(lengths) > 0 && len(s.Plan) < 3 {
 			tries = append(tries, try{ownDurations, append([]string{"--faults",

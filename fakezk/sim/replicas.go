@@ -26,7 +26,8 @@ type replicas struct {
 	record  *record.Recorder
 	faults  *carry.Network
 	perform func([]carry.Action)
-	react   func(engine.Reaction) // of a follower
+	react   func(engine.Reaction)        // of a follower
+	turn    func(server int, zxid int64) // adds a thing, or nil
 
 	followed []time.Duration // when each server has applied what it is to apply so far
 	states   []trace.ServerState
@@ -38,6 +39,10 @@ func (s *replicas) replicate(zxid int64) {
 		return
 	}
 	for server := range s.number {
+		if s.turn != nil {
+			s.turn(server, zxid)
+			continue
+		}
 		at := max(s.agenda.Now()+s.delay(server, zxid), s.followed[server]+1)
 		s.followed[server] = s.agenda.Schedule(at, func() { s.follow(server, zxid) })
 	}

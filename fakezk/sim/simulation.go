@@ -74,11 +74,14 @@ func (s *simulation) assemble(ctx context.Context) {
 	s.order = &order{network: s.network, ranks: map[stream]uint64{}}
 	s.turns = &turns{network: s.network, inbox: s.inbox, agenda: s.agenda, engine: s.engine,
 		chooser: w.Chooser, atOnce: w.atOnce, hideCounts: w.HideCounts,
-		seen: map[any]trace.Thing{}}
+		applies: map[int]int{}, seen: map[any]trace.Thing{}}
 	s.network.turn = s.turns.sent
 	s.replicas = &replicas{number: servers, engine: s.engine, agenda: s.agenda, draws: d,
 		record: s.record, faults: s.faults, perform: perform, react: react,
 		followed: make([]time.Duration, servers)}
+	if s.turns.follow = s.replicas.follow; s.turns.on() {
+		s.replicas.turn = s.turns.addApply
+	}
 	s.server = &server{engine: s.engine, agenda: s.agenda, record: s.record, faults: s.faults,
 		network: s.network, replicas: s.replicas, perform: perform, stackOf: w.StackOf}
 	s.processes = &processes{agenda: s.agenda, record: s.record, guard: s.guard, inbox: s.inbox,

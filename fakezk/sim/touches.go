@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/state"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/fakezk/trace"
 )
@@ -21,6 +22,12 @@ const (
 	children = "/" // which they are, and how many
 	counter  = "#" // the number of the next sequential child
 	watched  = "!" // by whom
+)
+
+// The parts of the queue of transactions that a server of an ensemble is to apply.
+const (
+	first = "<"
+	last  = ">"
 )
 
 // touches are what a request reads and changes. Changes of updates commute with each other: they
@@ -145,17 +152,116 @@ func (t *turns) touched(h head) touches {
 }
 
 // describeRequest adds what a request does. The ids of sessions are mere names here, so a handshake
-// does nothing.
+// does nothing at a single server.
 func (t *turns) describeRequest(d *trace.Thing, h head) {
 	d.Kind = trace.AtServer
 	d.Reads, d.Writes, d.Numbered, d.Opaque = nil, nil, nil, false
-	if d.Number == 1 || h.message.End != nil {
+	if h.message.End != nil || d.Number == 1 && t.engine.Servers() == 1 {
 		return
 	}
-	does := t.touched(h)
-	t.addWatchers(d, &does)
+	var does touches
+	if d.Number > 1 {
+		does = t.touched(h)
+	}
+	if t.engine.Servers() > 1 {
+		does = t.atEnsemble(d, h, does)
+	} else {
+		t.addWatchers(d, &does, 0)
+	}
 	d.Reads, d.Writes, d.Updates = does.reads, does.writes, does.updates
 	d.Numbered, d.Opaque = does.numbered, does.opaque
+}
+
+// atEnsemble are the touches of a request to one of several servers. A read is of the tree of that
+// server. Before all else the server applies all that the leader has decided. The leader decides a
+// write by all writes so far, and the other servers are to apply it.
+func (t *turns) atEnsemble(d *trace.Thing, h head, does touches) (all touches) {
+	own := h.link.conn.Server
+	if header, _, err := wire.DecodeHeader(h.message.Bytes); err == nil && d.Number > 1 &&
+		!header.Op.IsWrite() && header.Op != proto.OpSync && !does.opaque {
+		return does.at(own)
+	}
+	all = does
+	all.reads = append(all.reads, parts(serverName(own), first, last)...)
+	if len(does.writes)+len(does.updates) > 0 || does.opaque {
+		for server := range t.engine.Servers() {
+			if server != own {
+				all.updates = append(all.updates, serverName(server)+last)
+			}
+		}
+	}
+	t.addWatchers(d, &does, own)
+	all.join(does.at(own))
+	for _, txn := range t.engine.Unapplied(own) {
+		all.join(t.transaction(d, txn, own))
+	}
+	return all
+}
+
+// describeApply adds what a server does that applies a transaction.
+func (t *turns) describeApply(d *trace.Thing, a *apply) {
+	does := t.transaction(d, t.engine.Unapplied(a.server)[0], a.server)
+	d.Reads, d.Updates = does.reads, does.updates
+	d.Writes = append(does.writes, serverName(a.server)+first)
+}
+
+// transaction are the touches of a transaction at a server, where it may end a connection.
+func (t *turns) transaction(d *trace.Thing, txn state.Txn, server int) touches {
+	var does touches
+	for _, change := range txn.Changes {
+		switch c := change.(type) {
+		case state.CreateNode:
+			does.change(c.Path, parentOf(c.Path))
+		case state.DeleteNode:
+			does.change(c.Path, parentOf(c.Path))
+		case state.SetData:
+			does.writes = append(does.writes, c.Path+content)
+			does.nodes = append(does.nodes, c.Path)
+		case state.SetACL:
+			does.writes = append(does.writes, c.Path)
+		case state.CloseSession:
+			for _, l := range t.network.links {
+				if l.conn.Server == server && l.process.sessions[c.ID] {
+					d.Notifies = append(d.Notifies, l.process.name)
+				}
+			}
+		}
+	}
+	slices.Sort(d.Notifies)
+	t.addWatchers(d, &does, server)
+	return does.at(server)
+}
+
+// isUnnoticed reports whether no client can see that a server applies a transaction: it has no
+// connection, or the transaction only opens a session.
+func (t *turns) isUnnoticed(a *apply) bool {
+	connected := a.server == t.engine.Leader()
+	for _, l := range t.network.links {
+		connected = connected || l.conn.Server == a.server
+	}
+	changes := t.engine.Unapplied(a.server)[0].Changes
+	return !connected || !slices.ContainsFunc(changes, func(c state.Change) bool {
+		_, opens := c.(state.CreateSession)
+		return !opens
+	})
+}
+
+// at are the same touches of a tree of one of several servers.
+func (t touches) at(server int) touches {
+	on := func(list []string) (there []string) {
+		for _, part := range list {
+			there = append(there, serverName(server)+part)
+		}
+		return there
+	}
+	return touches{reads: on(t.reads), writes: on(t.writes), updates: on(t.updates),
+		numbered: on(t.numbered), opaque: t.opaque}
+}
+
+func (t *touches) join(o touches) {
+	t.reads, t.writes = append(t.reads, o.reads...), append(t.writes, o.writes...)
+	t.updates, t.numbered = append(t.updates, o.updates...), append(t.numbered, o.numbered...)
+	t.opaque = t.opaque || o.opaque
 }
 
 // describeFaults adds what faults do that act on a message. All but a few do nothing at the server
@@ -179,7 +285,11 @@ func (t *turns) describeEnd(d *trace.Thing, p *process) {
 	d.Own = true
 	for _, watch := range t.engine.Watches() {
 		if l := t.network.links[watch.Conn]; l != nil && l.process == p {
-			d.Writes = append(d.Writes, watch.Path+watched)
+			path := watch.Path
+			if t.engine.Servers() > 1 {
+				path = serverName(watch.Server) + path
+			}
+			d.Writes = append(d.Writes, path+watched)
 			d.Alone = d.Alone || watch.Mode != engine.OneShot // it is one of more paths
 		}
 	}
@@ -192,7 +302,8 @@ func (t *turns) describeExpiry(d *trace.Thing, p *process) {
 	for _, path := range slices.Sorted(maps.Keys(p.ephemerals)) {
 		does.change(path, parentOf(path))
 	}
-	t.addWatchers(d, &does)
+	d.Alone = d.Alone || t.engine.Servers() > 1 // what each server sees of it is too much to tell
+	t.addWatchers(d, &does, 0)
 	d.Reads, d.Writes = append(d.Reads, does.reads...), append(d.Writes, does.writes...)
 	d.Updates = append(d.Updates, does.updates...)
 }
@@ -215,8 +326,9 @@ func endsSession(f *carry.Armed) bool {
 	return f.Kind == fault.Expire || f.Kind == fault.LateReap
 }
 
-// addWatchers adds the watches that a request may fire: it takes them away from other requests.
-func (t *turns) addWatchers(d *trace.Thing, does *touches) {
+// addWatchers adds the watches at a server that a request may fire: it takes them away from other
+// requests.
+func (t *turns) addWatchers(d *trace.Thing, does *touches, server int) {
 	if len(does.nodes)+len(does.parents) == 0 {
 		return
 	}
@@ -225,7 +337,7 @@ func (t *turns) addWatchers(d *trace.Thing, does *touches) {
 	}
 	for _, watch := range t.engine.Watches() {
 		l := t.network.links[watch.Conn]
-		if l == nil || !does.fires(watch) {
+		if l == nil || watch.Server != server || !does.fires(watch) {
 			continue
 		}
 		does.writes = append(does.writes, watch.Path+watched)

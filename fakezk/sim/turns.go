@@ -45,6 +45,7 @@ type turns struct {
 	atOnce  func(byRule bool) bool // for tests
 
 	hideCounts bool // see World
+	follow     func(server int, zxid int64)
 
 	waiting   []*thing      // dials and sleeps
 	planned   bool          // a thing is in the agenda
@@ -55,6 +56,7 @@ type turns struct {
 	at        time.Duration // of the last turn
 	chosen    int           // turns with a choice so far
 	taken     int           // things so far
+	applies   map[int]int   // of a server, so far
 	dropped   bool          // the chooser has ended the run
 	told      bool          // it knows what has become of the last turn
 
@@ -70,10 +72,21 @@ type thing struct {
 	head    head          // of a message
 	happen  func()
 	wakes   []sleeper
+	apply   *apply // of a server, which is no process
 }
 
-// isOver reports whether a thing has nobody to wake any more.
-func (w *thing) isOver() bool {
+// apply is a transaction that a server is to apply.
+type apply struct {
+	server int
+	zxid   int64
+}
+
+// isOver reports whether a thing has nobody to wake any more, or nothing to apply.
+func (t *turns) isOver(w *thing) bool {
+	if w.apply != nil {
+		next, behind := t.engine.Next(w.apply.server)
+		return !behind || next > w.apply.zxid
+	}
 	return len(w.wakes) > 0 && !slices.ContainsFunc(w.wakes, func(z sleeper) bool {
 		return !z.gaveUp()
 	})
@@ -92,6 +105,24 @@ func (t *turns) add(kind trace.ThingKind, p *process, after time.Duration, happe
 	}
 	t.waiting = append(t.waiting, w)
 	return w
+}
+
+// addApply adds that a server applies a transaction.
+func (t *turns) addApply(server int, zxid int64) {
+	t.network.sent++
+	t.applies[server]++
+	t.waiting = append(t.waiting, &thing{
+		Thing: trace.Thing{Kind: trace.Applies, After: t.taken,
+			Delivery: trace.Delivery{Client: serverName(server), Number: t.applies[server]}},
+		due: max(t.agenda.Now(), t.reckoning), came: t.network.sent,
+		happen: func() { t.follow(server, zxid) }, apply: &apply{server, zxid},
+	})
+}
+
+// comesNext reports whether a server has applied all that is before a transaction.
+func (t *turns) comesNext(a *apply) bool {
+	next, _ := t.engine.Next(a.server)
+	return next == a.zxid
 }
 
 // sleep adds the end of a sleep, or of the time of a context. A long sleep takes its time.
@@ -162,7 +193,9 @@ func (t *turns) take(next *thing) {
 	}
 	t.planned, t.own, t.reckoning = false, true, next.due
 	t.taken++
-	next.process.reckoning = max(next.process.reckoning, next.due)
+	if p := next.process; p != nil {
+		p.reckoning = max(p.reckoning, next.due)
+	}
 	switch l := next.head.link; {
 	case l == nil:
 		t.waiting = slices.DeleteFunc(t.waiting, func(w *thing) bool { return w == next })
@@ -266,8 +299,12 @@ func (t *turns) choose(turn trace.Turn) int {
 // open are the things that can come next, by the time when they are due, but for those that would
 // leave another one too far behind. held is until when a message is held, 0 if none is.
 func (t *turns) open() (list []*thing, held time.Duration) {
-	t.waiting = slices.DeleteFunc(t.waiting, (*thing).isOver)
-	list = slices.Clone(t.waiting)
+	t.waiting = slices.DeleteFunc(t.waiting, t.isOver)
+	for _, w := range t.waiting {
+		if w.apply == nil || t.comesNext(w.apply) {
+			list = append(list, w)
+		}
+	}
 	for h := range t.network.heads() {
 		if h.ready > t.agenda.Now() {
 			if held == 0 || h.ready < held {
@@ -289,6 +326,9 @@ func (t *turns) open() (list []*thing, held time.Duration) {
 // comesAtOnce reports whether a thing is no matter of choice: only its client notices it, and it is
 // all that can reach the client.
 func (t *turns) comesAtOnce(w *thing) bool {
+	if w.apply != nil {
+		return t.isUnnoticed(w.apply)
+	}
 	if l := w.head.link; l != nil && (w.head.up || len(l.conn.Acting(&l.conn.Down)) > 0) ||
 		w.Kind == trace.Strikes {
 		return false
@@ -338,6 +378,9 @@ func (t *turns) isOnlyOne(w *thing) bool {
 // describe returns the description of a thing, for the chooser.
 func (t *turns) describe(w *thing) trace.Thing {
 	d := w.Thing
+	if w.apply != nil {
+		t.describeApply(&d, w.apply)
+	}
 	if d.Kind == trace.Strikes && !d.Alone {
 		t.describeExpiry(&d, w.process)
 	}

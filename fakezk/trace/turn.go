@@ -24,8 +24,8 @@ type Turn struct {
 type Said struct{ Client, Text string }
 
 // A Thing is something that can happen next: a request reaches the server, a message reaches a
-// client, a dial ends, a script wakes from a sleep, a context of a script is done, or a fault
-// strikes.
+// client, a dial ends, a script wakes from a sleep, a context of a script is done, a fault strikes,
+// or a server, which then is the client, applies a transaction.
 type Thing struct {
 	Kind ThingKind
 	// Delivery has the client, and the number among its things of this kind. For requests and
@@ -58,6 +58,7 @@ const (
 	DialEnds ThingKind = "dial"
 	Wakes    ThingKind = "wake" // also the end of a context
 	Strikes  ThingKind = "fault"
+	Applies  ThingKind = "apply" // a server of an ensemble applies a transaction
 )
 
 // Commutes reports whether the order of two things that can both come next makes no difference to
@@ -85,7 +86,9 @@ func (t Thing) Commutes(u Thing) bool {
 
 // atServer reports whether a thing happens at the server: a request arrives, or a fault ends a
 // session or a connection.
-func (t Thing) atServer() bool { return t.Kind == AtServer || t.Kind == Strikes || t.Own }
+func (t Thing) atServer() bool {
+	return t.Kind == AtServer || t.Kind == Applies || t.Kind == Strikes || t.Own
+}
 
 // disturbs reports whether a request changes what another one reads or changes.
 func (t Thing) disturbs(u Thing) bool {

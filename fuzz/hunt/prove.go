@@ -85,7 +85,8 @@ type Proof struct {
 
 // Prove plays every run of a small scenario, once for each class of runs with equal orders: every
 // order in which the requests of different clients reach the server, in which messages, ends of
-// dials, of pauses and of contexts reach one client, and every plan of at most b.Faults faults. It
+// dials, of pauses and of contexts reach one client, in which servers apply changes, and every plan
+// of at most b.Faults faults of one server. It
 // ends early, without an error, at the first violation or at a bound. It returns the result so far
 // and the error of the context when ctx is done. It tries all runs with fewer faults before one
 // with more, so a violation has as few as possible; see [Proof.Smallest].
@@ -98,10 +99,12 @@ type Proof struct {
 //   - Time passes when nothing is under way. So timers, the client's own and those of the code,
 //     come behind all messages that were sent before. So do the ends of contexts of the script that
 //     last longer than [sim.Lateness]; shorter ones, and such pauses, take no time.
-//   - Of calls of different clients whose requests commute, the order of their begins and ends.
+//   - At one server, of calls of different clients whose requests commute, the order of their
+//     begins and ends.
 //     Tried are the orders in which one hold ends and another begins: of a lock, a lease,
 //     leadership, an element that was taken, and between enter or join and leave. So are those of a
 //     call that is answered from memory and the begins and ends of others.
+//   - Which server each client dials first. No server is behind while time passes.
 //   - Goroutines of one client that one thing wakes go on in one order.
 //   - Which counts of children the code is told, unless it looks at them; see [Proof]. It looks if
 //     a run without a fault, or the first run of a plan, is another one with true counts.
@@ -115,8 +118,8 @@ func Prove(ctx context.Context, s scenario.Scenario, b Bounds) (*Proof, error) {
 	}
 	p := newProver(s)
 	p.Faults, p.bounds = b.Faults, b
-	if s.On != nil || s.Script.Servers > 1 {
-		return nil, fmt.Errorf("prove: servers: expected one server in memory")
+	if s.On != nil {
+		return nil, fmt.Errorf("prove: servers: expected servers in memory")
 	}
 	if err := p.resume(); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.Resume, err)
@@ -216,7 +219,7 @@ func (p *prover) plan(plan []fault.Fault) {
 }
 
 func (p *prover) newTree(plan []fault.Fault, counts bool) *tree {
-	w := &walk{commute: p.commute}
+	w := &walk{commute: p.commute, all: p.Scenario.Script.Servers > 1}
 	w.walkers = []*walker{{walk: w}}
 	return &tree{walk: w, plan: plan, counts: counts,
 		requests: map[string]int{}, events: map[string]int{}}

@@ -52,6 +52,9 @@ func forScript(s scenario.Script) string {
 	if s.Rounds == 1 {
 		text = strings.Replace(text, "rounds", "round", 1)
 	}
+	if s.Servers > 1 {
+		text += fmt.Sprintf(", %d servers", s.Servers)
+	}
 	if s.Goroutines > 1 {
 		text += fmt.Sprintf(", %d goroutines of each client", s.Goroutines)
 	}

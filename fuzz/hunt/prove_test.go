@@ -112,6 +112,8 @@ func tinyStep(p *scenario.Player, name, path string) (value string, err error) {
 	case "lock", "unlock", "close", "take", "ack", "enter", "leave": // holds that keep nobody out
 		_, _, err = conn.Exists(path)
 	case "recall": // from memory
+	case "sync":
+		_, err = conn.Sync(path)
 	case "await": // what happens to a node, or a pause, whatever comes first
 		_, _, changed, err := conn.ExistsW(path)
 		if err != nil {
@@ -414,6 +416,57 @@ func TestProofShowsCountsToCodeThatLooksBehindAFault(t *testing.T) {
 	check.OK(t, p.run(t.Context()))
 	check.Equal(t, p.Proof.Counts, true, "the code looks when its reply is lost")
 	check.Equal(t, p.Complete, true, "it began anew, and came to its end")
+}
+
+// TestProofShowsReadsOfThePast compares the classes of a proof with all runs, on two servers.
+func TestProofShowsReadsOfThePast(t *testing.T) {
+	t.Parallel()
+	blind := func(a, b trace.Thing) bool { // to which changes a server has applied
+		return a.Commutes(b) || a.Kind == trace.Applies || b.Kind == trace.Applies
+	}
+	deaf := func(a, b trace.Thing) bool { // to what else a write makes a server apply
+		for _, t := range []*trace.Thing{&a, &b} {
+			t.Updates = nil
+		}
+		return a.Commutes(b)
+	}
+	for _, c := range []struct {
+		plan    string
+		scripts []string
+		wrong   func(a, b trace.Thing) bool // what the comparison must notice
+	}{
+		{"", []string{"put /x", "get /x, get /x"}, blind},
+		{"", []string{"put /x, get /y", "put /y, get /x"}, blind},
+		{"", []string{"create /dir/m", "list /dir, sync /dir, list /dir"}, deaf},
+		{"", []string{"watch /new, get /x", "create /new, put /x"}, blind},
+		{"", []string{"create /dir/m, delete /dir/m", "create /dir/m, list /dir"}, blind},
+		{"", []string{"ephemeral /e, close /x", "get /e, get /e"}, blind},
+		{"cut client=a request=2", []string{"get /x, get /x", "put /x"}, blind},
+		{"drop-reply client=a request=1", []string{"put /x, get /x", "get /x"}, blind},
+		{"restart 1s client=a request=1", []string{"put /x, get /x", "get /x"}, blind},
+		{"stall 3s client=a request=2", []string{"get /x, get /x", "put /x"}, blind},
+		{"respawn 1s client=a request=2", []string{"get /x, get /x", "put /x"}, blind},
+	} {
+		t.Run(c.plan+strings.Join(c.scripts, " | "), func(t *testing.T) {
+			t.Parallel()
+			noticed := false
+			for seed := range uint64(2) { // the seed says who is at which server
+				s := tinyWith(t, c.plan, c.scripts...)
+				s.Script.Servers, s.Seed = 2, 1+seed
+				want, runs := everyRun(t, s, shown)
+				got, classes := everyClass(t, s, shown, func(*walk) {})
+				t.Logf("%d runs, %d classes, %d different", runs, classes, len(want))
+				for view := range want {
+					check.Equal(t, got[view], true, "seed %d: missing:\n%s", s.Seed, view)
+				}
+				wrong, _ := everyClass(t, s, shown, func(w *walk) {
+					w.commute, w.noLoss, w.all = c.wrong, true, false
+				})
+				noticed = noticed || len(wrong) < len(want)
+			}
+			check.Equal(t, noticed, true, "the comparison notices what is wrongly held to commute")
+		})
+	}
 }
 
 // TestProofTriesHoldsAtOnce of which no request tells: one ends before the other begins, or behind.

@@ -65,6 +65,15 @@ func (p *Proof) Scope() string {
 			p.kinds(true), textOf(p.bounds.Lasting))
 		others += ", and other lengths of these"
 	}
+	if servers := p.Scenario.Script.Servers; servers > 1 {
+		text += fmt.Sprintf("tried: every order in which %d servers apply changes, and in which "+
+			"calls of different clients begin and end\n", servers)
+		others += "; other servers of the clients than those of this seed, faults of servers, and " +
+			"servers that are behind while time passes"
+	} else {
+		others += "; several servers; other orders of the begins and ends of calls of different " +
+			"clients whose requests commute, but for those of holds"
+	}
 	if p.Counts {
 		text += "the code looks at counts of children in stats, so all orders of these were tried\n"
 	} else {
@@ -73,11 +82,10 @@ func (p *Proof) Scope() string {
 			"same with the true ones)\n"
 	}
 	return text + fmt.Sprintf("not tried, so not proved: other scripts, payloads, pauses and random "+
-		"numbers than those of seed %d; %s; several servers; timers that end while a "+
-		"message is under way (pauses of the script below %v, and its contexts below that, take no "+
-		"time, and end in every order); other orders of the begins and ends of calls of "+
-		"different clients whose requests commute, but for those of holds; other orders of "+
-		"the goroutines of one client, and after the end of all scripts", p.Scenario.Seed, others, sim.Lateness)
+		"numbers than those of seed %d; %s; timers that end while a message is under way (pauses of "+
+		"the script below %v, and its contexts below that, take no time, and end in every order); "+
+		"other orders of the goroutines of one client, and after the end of all scripts",
+		p.Scenario.Seed, others, sim.Lateness)
 }
 
 // kinds are the kinds of faults that were tried, those that last or the others.

@@ -385,7 +385,7 @@ func (w *walker) tie(n int) {
 		case e.follows(i):
 		case e.thing.After == i+1, e.thing.Kind == other.thing.Kind &&
 			e.thing.Client == other.thing.Client && e.thing.Conn == other.thing.Conn &&
-			(e.thing.Kind == trace.AtServer || e.thing.Kind == trace.AtClient): // cannot overtake
+			slices.Contains(neverOvertake, e.thing.Kind): // cannot overtake
 		case parts[i] == nil && w.commuteAs(other.thing, other.said(), e.thing, e.said()):
 			continue
 		case other.choice == nil && cause >= 0 && w.events[cause].epoch == e.epoch:
@@ -400,6 +400,9 @@ func (w *walker) tie(n int) {
 		}
 	}
 }
+
+// neverOvertake are kinds of things that come in order at their connection or server.
+var neverOvertake = []trace.ThingKind{trace.AtServer, trace.AtClient, trace.Applies}
 
 // follows reports whether an event is tied before e.
 func (e *event) follows(n int) bool { return e.before[n/64]&(1<<(n%64)) != 0 }

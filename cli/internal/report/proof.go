@@ -15,6 +15,7 @@ type Proof struct {
 	Implementation string `json:"implementation"`
 	Clients        int    `json:"clients"`
 	Rounds         int    `json:"rounds"`
+	Servers        int    `json:"servers"`
 	Goroutines     int    `json:"goroutines"` // of each client
 	Careless       bool   `json:"careless"`
 	Faults         int    `json:"faults"`
@@ -76,8 +77,8 @@ func (j *Proof) hasFewer(than *Proof) bool {
 
 // script is the script as far as the sentence tells it.
 func (j *Proof) script() scenario.Script {
-	return scenario.Script{Clients: j.Clients, Rounds: j.Rounds, Goroutines: j.Goroutines,
-		Careless: j.Careless}
+	return scenario.Script{Clients: j.Clients, Rounds: j.Rounds, Servers: j.Servers,
+		Goroutines: j.Goroutines, Careless: j.Careless}
 }
 
 // finish says what the shards say together.

@@ -148,14 +148,23 @@ func (s *ensemble) Servers() int { return len(s.servers) }
 // Leader is the number of the leader.
 func (s *ensemble) Leader() int { return s.number(s.leader) }
 
-// Next is the zxid of the next transaction that a server has to apply, if there is one. A server
-// that is apart has none to apply until it joins the others.
+// Next is the zxid of the next transaction that a server has to apply, if there is one.
 func (s *ensemble) Next(server int) (zxid int64, ok bool) {
-	r := s.servers[server]
-	if len(r.unapplied) == 0 || r.isApart() {
+	unapplied := s.Unapplied(server)
+	if len(unapplied) == 0 {
 		return 0, false
 	}
-	return r.unapplied[0].Zxid, true
+	return unapplied[0].Zxid, true
+}
+
+// Unapplied are the transactions that a server has to apply, in order. Those of one that is apart
+// are none until it joins the others.
+func (s *ensemble) Unapplied(server int) []state.Txn {
+	r := s.servers[server]
+	if r.isApart() {
+		return nil
+	}
+	return r.unapplied
 }
 
 // Follow lets a server apply the transactions up to a zxid, and notify its watchers.
