@@ -59,18 +59,16 @@ var noServer = regexp.MustCompile(`could not connect to a server|connection refu
 
 // judgeNetwork looks for code that dials on the real network, in a simulated run without faults in
 // which no request has come to the World. If a call has found no server, a hang or a call that
-// fails for ever is no violation of the code's: the run is undecided. Other violations stay. A hang
-// without such a call may have the same cause, and its verdict says so.
+// fails for ever is no violation of the code's: the run is undecided. Other violations stay. They
+// may have the same cause, if the code has reached a server elsewhere, and their verdicts say so.
 func judgeNetwork(o *Outcome) {
 	if len(o.Scenario.Plan)+len(o.Result.Requests)+len(o.Result.Panics) > 0 ||
 		o.Result.Frozen != "" || sim.Overlaid {
 		return
 	}
-	if p := o.Property(); p != "" && p != linearizability.Liveness {
-		return
-	}
+	p := o.Property()
 	for _, op := range o.History.Ops {
-		if noServer.MatchString(op.Err) {
+		if (p == "" || p == linearizability.Liveness) && noServer.MatchString(op.Err) {
 			o.usedNetwork = true
 			o.Report = linearizability.Report{Verdicts: []linearizability.Verdict{{
 				Property: linearizability.Liveness, Status: linearizability.Unknown,
@@ -83,7 +81,7 @@ func judgeNetwork(o *Outcome) {
 		}
 	}
 	for i, v := range o.Report.Verdicts {
-		if v.Property == linearizability.Liveness && v.Status == linearizability.Violated {
+		if v.Status == linearizability.Violated {
 			o.Report.Verdicts[i].Summary += "; no client has sent a request: " +
 				"if the code dials by itself, use zksim go test"
 		}

@@ -112,24 +112,22 @@ func TestRefusedDialOfTheWorldIsNoUseOfTheNetwork(t *testing.T) {
 	}
 }
 
-// silent is a lock that waits for ever, and sends no request.
-type silent struct{}
-
-func (silent) Lock(context.Context) error {
-	select {} // for a connection, for instance
-}
-
-func (silent) Unlock(context.Context) error { return nil }
-
-// TestHangWithoutARequestNamesTheOverlay: the violation stays, as it may be a bug.
-func TestHangWithoutARequestNamesTheOverlay(t *testing.T) {
-	w := object.Lock(func(object.Env) object.Locker { return silent{} })
-	o := run(t, onceAlone(w.Named("silent")))
+// TestViolationWithoutARequestNamesTheOverlay: the violation stays, as it may be a bug.
+func TestViolationWithoutARequestNamesTheOverlay(t *testing.T) {
 	const hint = "; no client has sent a request: " +
 		"if the code dials by itself, use zksim go test"
-	if o.Property() != linearizability.Liveness || o.OnNetwork() ||
-		strings.HasSuffix(o.Summary(), hint) == sim.Overlaid {
-		t.Errorf("property %q, summary %q", o.Property(), o.Summary())
+	wait := func() { select {} } // for a connection, for instance
+	for property, call := range map[string]func(){
+		linearizability.Liveness: wait, linearizability.Orphans: func() { go wait() },
+	} {
+		o := run(t, onceAlone(scenario.Workload{Name: "own", Impl: "silent",
+			Judge: scenario.Invariants(), Play: func(p *scenario.Player, _ scenario.Script) {
+				_ = p.Call("call", "", func(context.Context) error { call(); return nil })
+			}}))
+		if o.Property() != property || o.OnNetwork() ||
+			strings.HasSuffix(o.Summary(), hint) == sim.Overlaid {
+			t.Errorf("property %q, summary %q", o.Property(), o.Summary())
+		}
 	}
 }
 
