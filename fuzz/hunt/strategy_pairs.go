@@ -21,7 +21,7 @@ import (
 //     outage, for less than a session and for more.
 //   - Other requests in the wake of a single fault, once for each two operations, kinds and places.
 //   - Faults at times that a run tells, some of them single; see inHolds, inPauses, inWindow. What
-//     untilChange makes of their runs comes at once.
+//     untilChange makes of their runs comes at once, as do the few plans of beforeEnds.
 //   - With several servers, plans of three faults; see deposings.
 type pairs struct {
 	input   strategyInput
@@ -31,7 +31,7 @@ type pairs struct {
 	retries []scenario.Scenario // second faults at the retry of what the first has lost
 	deposed fairly              // reads from a leader that was deposed
 	windows []scenario.Scenario // faults at a time that a run tells
-	changes []scenario.Scenario // pauses that end just after another client's change
+	changes []scenario.Scenario // pauses that end after a session's end or another client's change
 	answers fairly              // calls just after the answer to another client's call
 	behind  []scenario.Scenario // second faults behind single ones
 	tried   map[string]bool     // the names of what was in a list
@@ -95,6 +95,15 @@ func (p *pairs) learnTimes(o *scenario.Outcome) {
 			p.addPlan(&p.windows, t.name, t.Scenario)
 		}
 		return
+	}
+	const alike = 3 // the same plan may be in vain with one seed, where nobody comes next
+	for _, t := range beforeEnds(o) {
+		for n := range alike {
+			if name := fmt.Sprint(t.name, " ", n); !p.tried[name] {
+				p.addPlan(&p.changes, name, t.Scenario)
+				break
+			}
+		}
 	}
 	s.Plan = untilChange(o)
 	if s.Plan == nil || len(s.Plan) > 2 {

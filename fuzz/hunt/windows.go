@@ -6,6 +6,7 @@ import (
 	"math"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
@@ -54,9 +55,9 @@ type timed struct {
 func inPauses(o *scenario.Outcome) []timed {
 	s := o.Scenario
 	const alike, long = 2, time.Second
-	var plans, others []timed
+	var looks, plans, others []timed
 	seen := map[string]int{}
-	for _, r := range o.Result.Requests {
+	for i, r := range o.Result.Requests {
 		name := fmt.Sprint(r.Op, " ", path.Dir(r.Path), " ", callAt(o, r.Client, r.Step))
 		if seen[name]++; seen[name] > alike {
 			continue
@@ -69,7 +70,11 @@ func inPauses(o *scenario.Outcome) []timed {
 			}
 			return timed{fmt.Sprint(name, " ", seen[name], " ", kind, " ", client), s}
 		}
-		plans = append(plans, with(fault.Expire, r.Client))
+		if isLook(o.Result.Requests[i:]) {
+			looks = append(looks, with(fault.Expire, r.Client))
+		} else {
+			plans = append(plans, with(fault.Expire, r.Client))
+		}
 		for _, other := range s.Script.ClientNames() {
 			if other != r.Client {
 				others = append(others, with(fault.Expire, other))
@@ -77,8 +82,73 @@ func inPauses(o *scenario.Outcome) []timed {
 		}
 		others = append(others, with(fault.Cut, r.Client))
 	}
-	return append(plans, others...)
+	return slices.Concat(looks, plans, others)
 }
+
+// isLook reports whether the first of these requests is a read, and the client writes next.
+func isLook(requests []trace.RequestPoint) bool {
+	for _, r := range requests[1:] {
+		if r.Client == requests[0].Client {
+			return isRead(requests[0].Op) && !isRead(r.Op)
+		}
+	}
+	return false
+}
+
+// beforeEnds are plans for a run in which the only fault makes the server end a session later, as
+// when a process dies or is cut off. A client reads a node of that session meanwhile, and gets the
+// reply after the end: by then the node may be another's. See [untilChange] for that moment.
+func beforeEnds(o *scenario.Outcome) (plans []timed) {
+	s := o.Scenario
+	if len(s.Plan) != 1 || len(o.Result.Strikes) != 1 {
+		return nil
+	}
+	ends := map[int64]trace.Change{} // of sessions
+	for _, c := range o.Result.Changes {
+		if c.Kind == trace.SessionEnded && c.Session == 0 {
+			ends[c.Owner] = c
+		}
+	}
+	alive := map[string]trace.Change{} // ends of the sessions that have the nodes
+	changes := o.Result.Changes
+	for _, r := range o.Result.Requests {
+		for ; len(changes) > 0 && changes[0].Step < r.Step; changes = changes[1:] {
+			switch c := changes[0]; c.Kind {
+			case trace.NodeCreated:
+				alive[c.Path] = ends[c.Owner]
+			case trace.NodeDeleted:
+				delete(alive, c.Path)
+			}
+		}
+		if r.Step <= o.Result.Strikes[0].Step || !isRead(r.Op) {
+			continue
+		}
+		end := alive[r.Path]
+		for node, e := range alive { // the one that ends last
+			if path.Dir(node) == r.Path && strings.HasPrefix(r.Op, "getChildren") &&
+				e.Step > end.Step {
+				end = e
+			}
+		}
+		if end.Step == 0 {
+			continue
+		}
+		s.Plan = append(slices.Clone(o.Scenario.Plan), fault.Fault{
+			Kind: fault.Pause, Client: r.Client, Request: r.Number,
+			For: (end.Time - timeOf(o, r.Step) + time.Second).Round(time.Millisecond),
+		})
+		own := owner(r.Client) == owner(o.Result.SessionClient[end.Owner])
+		name := fmt.Sprint("before end ", r.Op, " ", path.Dir(r.Path), " ",
+			callAt(o, r.Client, r.Step), " ", own)
+		if !slices.ContainsFunc(plans, func(t timed) bool { return t.name == name }) {
+			plans = append(plans, timed{name, s})
+		}
+	}
+	return plans
+}
+
+// owner is the client of a process.
+func owner(process string) string { return strings.TrimRight(process, "'") }
 
 // untilChange is the plan of a run with a pause, which now ends just after the first change that
 // another client makes in it, behind the other fault if there is one: by then what the paused
@@ -98,6 +168,9 @@ func untilChange(o *scenario.Outcome) []fault.Fault {
 		from = max(from, timeOf(o, s.Step))
 	}
 	for _, c := range o.Result.Changes {
+		if c.Kind == trace.SessionEnded && c.Session == 0 && c.Time > began {
+			from = max(from, c.Time)
+		}
 		at := slices.Index(plan, pause.Fault)
 		if c.Time <= from || c.Path == "" || c.Client == "" || c.Client == pause.Client || at < 0 {
 			continue
@@ -105,7 +178,13 @@ func untilChange(o *scenario.Outcome) []fault.Fault {
 		if c.Time >= began+pause.Fault.For {
 			return nil
 		}
-		plan[at].For = (c.Time - began + justAfter).Round(time.Millisecond)
+		until := c.Time + justAfter
+		for _, op := range o.History.Ops {
+			if op.Client == c.Client && op.Call < c.Step && c.Step < op.Return && op.OK() {
+				until = min(until, op.ReturnTime+time.Millisecond)
+			}
+		}
+		plan[at].For = (until - began).Round(time.Millisecond)
 		return plan
 	}
 	return nil

@@ -86,14 +86,19 @@ type ownedLock struct {
 	conn *zk.Conn
 	name string
 	hold int
+
+	// cleans says that the lock deletes the node of its earlier process, after a look.
+	cleans bool
+	made   bool // this process may have made the node
 }
 
 func (l *ownedLock) owner() string { return fmt.Sprint(l.name, l.hold) }
 
 func (l *ownedLock) Lock() error {
 	for l.hold++; ; {
-		_, _ = l.conn.Create(namedNode, []byte(l.owner()), zk.FlagEphemeral,
+		_, err := l.conn.Create(namedNode, []byte(l.owner()), zk.FlagEphemeral,
 			zk.WorldACL(zk.PermAll))
+		l.made = l.made || !errors.Is(err, zk.ErrNodeExists)
 		owner, stat, changed, err := l.conn.GetW(namedNode)
 		switch {
 		case errors.Is(err, zk.ErrClosing):
@@ -103,6 +108,8 @@ func (l *ownedLock) Lock() error {
 			time.Sleep(50 * time.Millisecond)
 		case string(owner) == l.owner() && stat.EphemeralOwner == l.conn.SessionID():
 			return nil
+		case l.cleans && !l.made && strings.TrimRight(string(owner), "0123456789") == l.name:
+			_ = l.conn.Delete(namedNode, -1)
 		default:
 			<-changed
 		}
@@ -128,23 +135,31 @@ type deafLock struct{ object.Locker }
 func (deafLock) Lost() <-chan struct{} { return make(chan struct{}) }
 
 // TestTimesThatRunsTell meet the end of a session between a look and what follows from it, and in a
-// hold.
+// hold. The session may be that of the process before.
 func TestTimesThatRunsTell(t *testing.T) {
+	cleaner := func(env object.Env) object.BlockingLocker {
+		return &ownedLock{conn: env.Conn, name: env.Name, cleans: true}
+	}
 	for _, w := range []struct {
 		scenario.Workload
-		property string
+		property, says string
 	}{
+		{object.BlockingLock(cleaner, object.LockClaims{Handles: object.OneHandle}).Named("reborn"),
+			"safety", "' deleted "},
 		{object.BlockingLock(func(env object.Env) object.BlockingLocker {
 			return &ownedLock{conn: env.Conn, name: env.Name}
-		}).Named("owned"), "safety"},
+		}).Named("owned"), "safety", ""},
 		{object.Lock(func(env object.Env) object.Locker {
 			return deafLock{Locker: recipes.NewLock(env.Conn, env.Path)}
-		}).Named("deaf"), "belief"},
+		}).Named("deaf"), "belief", ""},
 	} {
 		for seed := range uint64(3) {
 			found, err := hunt.Hunt{
-				Workload: w.Workload, Script: scenario.DefaultScript, Seed: seed + 1, Runs: 500,
+				Workload: w.Workload, Script: scenario.DefaultScript, Seed: seed + 1, Runs: 800,
 				Properties: []string{w.property},
+				Counts: func(o *scenario.Outcome) bool {
+					return strings.Contains(o.Summary(), w.says)
+				},
 			}.Run(t.Context())
 			check.OK(t, err)
 			if len(found.Findings) == 0 {
