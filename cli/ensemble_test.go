@@ -35,10 +35,15 @@ func TestHuntsOnARunningEnsemble(t *testing.T) {
 	}
 
 	lazy := object.Counter(func(object.Env) object.Counterer { return lazyCounter{} })
-	zksim(t.Context(), "fuzz lazy --save="+t.TempDir()+" "+servers, lazy.Named("lazy")).
-		has(t, command.ExitViolated, "zksim run "+strings.Replace(servers, "=", " ", 1),
-			"in a simulation 20 of 20 seeds violate linearizability, too, the first one is 1",
-			"to play it there: zksim replay ")
+	found := zksim(t.Context(), "fuzz lazy --save="+t.TempDir()+" "+servers, lazy.Named("lazy"))
+	found.has(t, command.ExitViolated, "zksim run "+strings.Replace(servers, "=", " ", 1),
+		"in a simulation 20 of 20 seeds violate linearizability, too, the first one is 1")
+	_, there, _ := strings.Cut(found.stdout, "to play it there: zksim replay ")
+	there, _, _ = strings.Cut(there, "\n")
+	text, err := os.ReadFile(there)
+	check.OK(t, err)
+	check.Contains(t, string(text), "\ntrace: ") // that of a simulation
+	zksim(t.Context(), "run "+there, lazy.Named("lazy")).has(t, command.ExitOK, "as expected")
 	refused := zksim(t.Context(),
 		"run "+fileOf(t, strings.Replace(lostTake, "drop-reply", "restart 1s", 1))+" "+servers)
 	refused.has(t, command.ExitInput)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -66,12 +67,28 @@ func (f findings) keep(
 	if found.File != "" {
 		found.Repeat = f.Repeat(found.File)
 	}
-	if text := o.Simulated(); text != "" && !f.quiet {
-		f.Printf("%s\n", text)
-		if found.File != "" {
-			f.Printf("to play it there: %s replay %s\n", f.Name, saved.ShellWord(found.File))
-		}
+	if f.quiet {
+		return nil
 	}
+	return f.saveSimulated(o)
+}
+
+// saveSimulated says what a simulation repeats of a finding on a running ensemble, and saves the
+// first run that does.
+func (f findings) saveSimulated(o *scenario.Outcome) error {
+	text, first := o.Simulated()
+	if text != "" {
+		f.Printf("%s\n", text)
+	}
+	dir := cmp.Or(f.save, f.html)
+	if first == nil || dir == "" {
+		return nil
+	}
+	name := filepath.Join(dir, scenarioName(first))
+	if err := savedFile(f.Env, first).Save(name); err != nil {
+		return err
+	}
+	f.Printf("to play it there: %s replay %s\n", f.Name, saved.ShellWord(name))
 	return nil
 }
 

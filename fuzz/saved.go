@@ -24,9 +24,15 @@ func savedDir(t TB) string { return filepath.Join("testdata", "zksim", safeName(
 func saveFailure(t TB, o *scenario.Outcome) string {
 	file, name := fileOf(t, o, cmp.Or(o.Property(), "violation"))
 	again := "to see it again: " + file.Command + drawn(t, o, file.Command)
-	if text := o.Simulated(); text != "" {
-		again += "\n" + text + "\nto see the scenario there: " +
-			file.Test.Command("-zksim.replay="+name)
+	if text, first := o.Simulated(); text != "" {
+		again += "\n" + text
+		if first != nil {
+			simulated, there := fileOf(t, first, first.Property())
+			simulated.Command = file.Test.Command("-zksim.replay=" + there)
+			if simulated.Save(there) == nil { // otherwise the next file cannot be saved, either
+				again += "\nto see it there: " + simulated.Command
+			}
+		}
 	}
 	err := file.Save(name)
 	if err == nil {
