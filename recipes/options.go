@@ -163,8 +163,8 @@ func Observe(observer func(Event)) Option {
 	}
 }
 
-// LogEvents returns an observer that logs events: losses and retries as warnings, grants, releases
-// and answers after retries for information, and waits for debugging.
+// LogEvents returns an observer, for [Observe], that logs events: losses and retries as warnings,
+// grants, releases and answers after retries for information, and waits for debugging.
 func LogEvents(log *slog.Logger) func(Event) {
 	return func(e Event) {
 		level := slog.LevelInfo
