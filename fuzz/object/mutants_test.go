@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
 )
 
 // staleToken is a lock that keeps the token of its first hold.
@@ -264,6 +265,9 @@ func TestMutantsAreFound(t *testing.T) {
 		{"adopting", lock(func(l *oneNode) object.Locker { return adopting{l} }),
 			linearizability.Safety, "succeeded, but its last request was refused (create /lock: " +
 				"NodeExists, for ", nil},
+		{"remembering", object.Counter(func(env object.Env) object.Counterer {
+			return &rememberingCounter{Counter: recipes.NewCounter(env.Conn, env.Path)}
+		}), linearizability.Linearizability, "sent no request during that call", nil},
 		{"quitting without a node", quits, linearizability.Liveness,
 			"read /cache last before that: getData+watch /cache: NoNode", nil},
 		{"quitting after a lost read", quits, linearizability.Liveness,

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/linearizability"
@@ -32,10 +33,13 @@ func tellLastActs(
 		case linearizability.Liveness:
 			tell(lastRead(r, h, v.Steps))
 			tell(actBefore(r, h, v.Steps))
+			tell(rested(r, h, v.Steps))
 		case InvariantProperty:
 			tell(actBefore(r, h, NamedSteps(v.Summary)))
 		case linearizability.View, linearizability.Answers:
 			tell(lastRead(r, h, v.Steps))
+		case linearizability.Linearizability:
+			tell(unasked(r, h, v.Steps))
 		case linearizability.Safety:
 			tell(refusedGrant(r, h, v.Steps))
 		}
@@ -64,6 +68,32 @@ func actBefore(r *trace.Result, h linearizability.History, steps []int64) (text 
 		return ""
 	}
 	return fmt.Sprintf("the last that %s did or learned%s: %s", op.Client, before, act)
+}
+
+// longRest is a rest that is long enough to be told.
+const longRest = 5 * time.Second
+
+// rested tells of the longest time in which the client of a call that succeeded, and returned at
+// one of some steps, did and learned nothing: there it waited for the wrong thing.
+func rested(r *trace.Result, h linearizability.History, steps []int64) (text string) {
+	for _, op := range h.Ops {
+		if !op.OK() || !slices.Contains(steps, op.Return) || op.Kind == ops.Settle {
+			continue
+		}
+		longest, last := longRest, op.Call
+		for step := op.Call + 1; step <= op.Return; step++ {
+			line := r.Trace.Entry(step)
+			if line.Actor != op.Client || strings.Contains(line.Text, "ping") {
+				continue
+			}
+			if d := line.Time - r.Trace.Entry(last).Time; d > longest {
+				longest, text = d, fmt.Sprintf("after step %d %s neither did nor learned anything for "+
+					"%v", last, op.Client, d.Round(time.Millisecond))
+			}
+			last = step
+		}
+	}
+	return text
 }
 
 // lastRead is how the client of a view or a look at a copy read the znode last whose change it does
@@ -118,6 +148,19 @@ func lastRead(r *trace.Result, h linearizability.History, steps []int64) (text s
 		text += ", which left no watch"
 	}
 	return text
+}
+
+// unasked says that a read, whose call and return are some steps, has asked no server.
+func unasked(r *trace.Result, h linearizability.History, steps []int64) string {
+	for _, op := range h.Ops {
+		if (op.Kind == ops.Get || op.Kind == ops.Read) &&
+			slices.Equal(steps, []int64{op.Call, op.Return}) && !slices.ContainsFunc(r.Requests, func(q trace.RequestPoint) bool {
+			return q.Client == op.Client && op.Call <= q.Step && q.Step <= op.Return
+		}) {
+			return fmt.Sprintf("%s sent no request during that call", op.Client)
+		}
+	}
+	return ""
 }
 
 // replyText is a read with its answer, as the trace has it.

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"testing"
+	"time"
 
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/internal/check"
@@ -36,5 +37,31 @@ func TestAWaiterThatWasNotWokenIsTold(t *testing.T) {
 		op := woken
 		change(&op)
 		check.Equal(t, told(op), "", name)
+	}
+}
+
+// TestALongRestIsTold: between the event and its next request the client waited for nothing.
+func TestALongRestIsTold(t *testing.T) {
+	take := linearizability.Op{Client: "b", Kind: "take", Call: 1, Return: 5,
+		Outcome: linearizability.OpOK}
+	for _, tt := range []struct {
+		rest time.Duration
+		text string // of the line in between
+		want string
+	}{
+		{20 * time.Second, "-> ping", "after step 2 b neither did nor learned anything for 20s"},
+		{20 * time.Second, "-> #2 exists /q: ok",
+			"after step 2 b neither did nor learned anything for 10s"},
+		{4 * time.Second, "-> ping", ""},
+	} {
+		var lines []trace.Line
+		for i, text := range []string{"calls take", "<- event", tt.text, "-> #3", "take returns"} {
+			at := []time.Duration{0, 0, tt.rest / 2, tt.rest, tt.rest}[i]
+			lines = append(lines, trace.Line{At: trace.NewMoment(int64(i+1), 0, 0), Time: at,
+				Actor: "b", Format: text})
+		}
+		r := &trace.Result{Trace: trace.New(lines)}
+		h := linearizability.History{Ops: []linearizability.Op{take}}
+		check.Equal(t, rested(r, h, []int64{1, 5}), tt.want)
 	}
 }

@@ -64,7 +64,7 @@ func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	}.Judge(h, left)
 	if t.known {
 		r.Add(t.judgeDelivery())
-		judging.PreferDelivery(&r)
+		judging.Prefer(&r, lin.Delivery)
 		if v, bad := t.waitsTooLong(claims.Patience); bad {
 			judging.Replace(&r, v)
 		} else if v, bad := t.missedRemoval(claims.AllPass); bad {

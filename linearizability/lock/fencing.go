@@ -27,8 +27,9 @@ func judgeFencing(t table) lin.Verdict {
 		if a.lock.Token == b.lock.Token {
 			return judging.Violated(lin.Fencing, []int64{a.granted(), b.granted()},
 				"%s was granted the %s at step %d with token %d, and %s with the equal token at "+
-					"step %d: no resource can tell the two grants apart",
-				a.lock.Client, t.kind.noun, a.granted(), a.lock.Token, b.lock.Client, b.granted())
+					"step %d%s: no resource can tell the two grants apart",
+				a.lock.Client, t.kind.noun, a.granted(), a.lock.Token, b.lock.Client, b.granted(),
+				livedOn(a))
 		}
 		return judging.Violated(lin.Fencing, []int64{a.granted(), b.granted()},
 			"%s was granted the %s at step %d with token %d, but %s had token %d before it, "+
@@ -37,6 +38,14 @@ func judgeFencing(t table) lin.Verdict {
 			a.granted(), b.lock.Client)
 	}
 	return judging.Fine(lin.Fencing, "tokens grow with every grant")
+}
+
+// livedOn says that the unlock of a hold has not deleted its znode.
+func livedOn(h *hold) string {
+	if h.node == nil || h.unlock == nil || h.node.Deleted <= judging.End(*h.unlock) {
+		return ""
+	}
+	return fmt.Sprintf(", for %s lived on after %s", h.node.Path, judging.Describe(*h.unlock))
 }
 
 // wrongToken describes the mistake in the token of a grant, or returns "". If tokens are czxids,

@@ -80,6 +80,13 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			Steps: "a@2 locks a-0; a@2 unlocks a-0; b@1 owns b-0; a lock() ok@2#7"},
 		{Name: "phantom: never created", Bad: lin.Safety, Says: "it never created one",
 			Steps: "a locks a-0; a unlocks a-0; b lock() ok@2"},
+		{Name: "phantom: deleted by itself", Bad: lin.Safety,
+			Says:  "/lock/a-0000000000 was gone since step 5 (a deleted it), before the call",
+			Steps: "a locks a-0; a unlocks a-0; a lock() ok"},
+		{Name: "an unlock that deletes nothing", Bad: lin.Fencing,
+			Says: "with the equal token at step 7, for /lock/a-0000000000 lived on after a's unlock " +
+				"(steps 4 to 5): no resource",
+			Steps: "a lock() owns a-0 ok@1#2; a unlock() ok; b lock() ok@2#2"},
 		{Name: "tokens fall", Bad: lin.Fencing,
 			Says:  "b was granted the lock at step 7 with token 2, but a had token 3",
 			Steps: "b lock() owns b-0; a owns a-1; a lock() ok@1#3; a deletes a-1; b ok"},

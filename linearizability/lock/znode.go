@@ -296,9 +296,14 @@ func (n holderNodes) whyPhantom(last *judging.Znode, op lin.Op) string {
 	case last == nil && op.Token != 0:
 		return fmt.Sprintf("no znode with czxid %d was ever created", op.Token)
 	case last == nil:
-		return "it never created one"
+		return strings.TrimSuffix("it never created one at "+n.holdDir, " at ")
 	case last.Deleted < op.Call && !n.kind.betweenCalls:
-		return fmt.Sprintf("%s was gone since step %d, before the call", last.Path, last.Deleted)
+		by := last.RemovedByWhom() + " deleted it"
+		if last.EndedWithSession() {
+			by = "its session ended"
+		}
+		return fmt.Sprintf("%s was gone since step %d (%s), before the call", last.Path,
+			last.Deleted, by)
 	case last.RemovedBy(op.Client, op.Session):
 		return fmt.Sprintf("it had deleted %s itself at step %d", last.Path, last.Deleted)
 	}

@@ -158,15 +158,15 @@ func (t *table) judgeSafety() lin.Verdict {
 		}
 		if z.Deleted != judging.Never && !z.WithSession && t.isForeign(z, removal, ops.Evict,
 			instance) {
-			return judging.Violated(lin.Safety, []int64{z.Deleted}, "%s deleted %s at step %d, which was %s's",
-				z.Remover, z.Path, z.Deleted, z.Creator)
+			return judging.Violated(lin.Safety, []int64{z.Deleted}, "%s deleted %s at step %d, which was %s's%s",
+				z.Remover, z.Path, z.Deleted, z.Creator, judging.During(t.history, removal))
 		}
 		for _, e := range t.history.Server {
 			if e.Kind == lin.DataChanged && e.Path == z.Path && z.ExistsAt(e.Step) &&
 				t.isForeign(z, e, ops.Spoil, instance) {
 				return judging.Violated(lin.Safety, []int64{e.Step},
-					"%s wrote %q into %s at step %d, which was %s's",
-					e.Client, e.Data, z.Path, e.Step, z.Creator)
+					"%s wrote %q into %s at step %d, which was %s's%s",
+					e.Client, e.Data, z.Path, e.Step, z.Creator, judging.During(t.history, e))
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func TestRivals(t *testing.T) {
 			Says:  `b's join (steps 4 to 5) was acknowledged, but x was not there with "b1"`,
 			Steps: "a joins x=a1; b join(x=b1) ok@98"},
 		{Name: "deletes the rival's", Bad: lin.Safety,
-			Says: "b deleted /m/x at step 5, which was a's", Steps: "a joins x=a1; b leaves x"},
+			Says: "b deleted /m/x at step 5, which was a's, during b's leave (steps 4 to 6)", Steps: "a joins x=a1; b leaves x"},
 		{Name: "has sent it when the instance was his own",
 			Steps: "b joins x=b1; a join(x=a1) unknown@97; b leave(x); " +
 				"c evict(x) deletes x!1 ok; a owns x=a1; pass 10; b deletes x!1; a owns x=a1; " +

@@ -161,11 +161,22 @@ func badDiscard(t table) (v lin.Verdict, bad bool) {
 		}
 		if op.OK() && op.Output != fmt.Sprint(removed) {
 			return judging.Violated(lin.Delivery, []int64{op.Call, op.Return},
-				"%s says that it removed %s elements of the id %q, but it was %d",
-				judging.Describe(*op), op.Output, op.Input, removed), true
+				"%s says that it removed %s elements of the id %q, but it was %d%s",
+				judging.Describe(*op), op.Output, op.Input, removed, t.otherIDs(op)), true
 		}
 	}
 	return lin.Verdict{}, false
+}
+
+// otherIDs tells of an element of another id that a discard has removed.
+func (t table) otherIDs(op *lin.Op) string {
+	for _, e := range t.elements {
+		if e.id != op.Input && len(e.znodes) > 0 && couldRemove(*op, e.last()) {
+			return fmt.Sprintf("; it removed element %s of the id %q at step %d", e.name, e.id,
+				e.last().Deleted)
+		}
+	}
+	return ""
 }
 
 func badDiscardOf(e *element, op *lin.Op) (v lin.Verdict, bad bool) {

@@ -38,6 +38,9 @@ func TestIDQueue(t *testing.T) {
 			{Name: "taken and counted", Bad: lin.Delivery, Says: "says that it removed 2 elements",
 				Steps: "a offers x#1; a offers y#2; a offers z#1; c takes x; " +
 					"b discard(1) deletes z -> 2"},
+			{Name: "another id", Bad: lin.Delivery,
+				Says:  `but it was 0; it removed element y of the id "2" at step`,
+				Steps: "a offers y#2; b discard(1) deletes y -> 1"},
 			{Name: "discarded, then delivered", Bad: lin.Delivery,
 				Says: "element x was removed by b's discard (steps 10 to 13), and delivered by " +
 					"c's take",

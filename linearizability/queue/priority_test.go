@@ -27,6 +27,10 @@ func TestPriorityQueue(t *testing.T) {
 			{Name: "the oldest first is not linearizable", Bad: lin.Linearizability,
 				Says:  "element y (priority -1) was in the queue before x (priority 5)",
 				Steps: "a offers x#5; a offers y#-1; b takes x; b takes y"},
+			{Name: "the less urgent of two during one take", Bad: lin.Linearizability,
+				Says: "element y (priority -1) was removed at step 8, although x (priority -5) was " +
+					"in the queue",
+				Steps: "b take(); a offers x#-5; a offers y#-1; b deletes y; b -> y; b takes x"},
 			{Name: "the youngest of equals", Bad: lin.Order,
 				Says:  "although x (priority 5) was in the queue",
 				Steps: "a offers x#5; a offers y#5; b takes y"},

@@ -116,6 +116,8 @@ func judge[S comparable, O any](
 		r.Add(judgeLinearizability(t, model, events, noun), judgeOrder(t))
 	}
 	r.Add(judgeElements(t, &r, left))
+	judging.Prefer(&r, lin.Order)
+	judging.Prefer(&r, lin.Delivery)
 	t.nameGreedyTakes(&r)
 	r.Add(judgeLiveness(t, left)...)
 	if left != nil {

@@ -26,5 +26,5 @@ func ExampleClaims() {
 	}
 	fmt.Println(lin.Judge(h, nil, twophase.Claims{Path: "/t"}).First())
 	// Output:
-	// safety          violated  somebody committed t1 at step 8 without the votes of b
+	// safety          violated  a committed t1 at step 8 without the votes of b, during a's await (steps 7 to 9)
 }

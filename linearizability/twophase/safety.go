@@ -18,7 +18,10 @@ func (t *table) judgeSafety() lin.Verdict {
 		for _, f := range tx.facts {
 			next := state.Step(tx.operation(f))
 			if f.change || len(next) == 0 {
-				return judging.Violated(lin.Safety, []int64{f.event.Step}, "%s", tx.whyNotAllowed(state, f))
+				why := tx.whyNotAllowed(state, f)
+				why = strings.Replace(why, "somebody", judging.ByWhom(f.event, "somebody"), 1)
+				return judging.Violated(lin.Safety, []int64{f.event.Step}, "%s%s", why,
+					judging.During(t.history, f.event))
 			}
 			state = next[0]
 			switch f.kind {

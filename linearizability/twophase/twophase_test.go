@@ -29,22 +29,22 @@ func TestTwoPhaseCommits(t *testing.T) {
 			Steps: "a begins 1h0m0s; b@2 owns alive-b; b@2 expires alive-b; " +
 				"a creates decision=abort; a learns abort"},
 		{Name: "committed without a vote", Bad: lin.Safety,
-			Says:  "somebody committed t1 at step 7 without the votes of b",
+			Says:  "a committed t1 at step 7 without the votes of b",
 			Steps: "a begins 0s; a votes yes; a creates decision=commit"},
 		{Name: "committed after a no", Bad: lin.Safety, Says: "without the votes of a",
 			Steps: "a begins 0s; a votes no; b votes yes; a creates decision=commit"},
 		{Name: "aborted before the deadline", Bad: lin.Safety,
-			Says: "somebody aborted t1 at step 4, 4ms, though nobody had voted no or gone, and " +
+			Says: "b aborted t1 at step 4, 4ms, though nobody had voted no or gone, and " +
 				"the deadline is 5ms", Steps: "a begins 5ms; b creates decision=abort"},
 		{Name: "aborted without a deadline", Bad: lin.Safety, Says: "the deadline is 0s",
 			Steps: "a begins 0s; pass 97; b creates decision=abort"},
 		{Name: "aborted for one who has come back at once", Bad: lin.Safety,
-			Says: "somebody aborted t1",
+			Says: "a aborted t1",
 			Steps: "a begins 1h0m0s; b@2 owns alive-b; b@2 deletes alive-b; " +
 				"b@3 owns alive-b; a creates decision=abort",
 			Build: func(f *fixture) { f.H.Server[2].Zxid = f.H.Server[3].Zxid }},
 		{Name: "aborted for one who has gone after it voted", Bad: lin.Safety,
-			Says: "somebody aborted t1",
+			Says: "a aborted t1",
 			Steps: "a begins 1h0m0s; b@2 owns alive-b; b votes yes; b@2 expires alive-b; " +
 				"a creates decision=abort"},
 		{Name: "a decision that changes", Bad: lin.Safety,
@@ -64,7 +64,7 @@ func TestTwoPhaseCommits(t *testing.T) {
 		{Name: "a stranger's vote", Bad: lin.Safety,
 			Says:  "c, which is no site of it, voted in t1 at step 5",
 			Steps: "a begins 0s; c votes yes"},
-		{Name: "sites that change", Bad: lin.Safety, Says: "somebody changed t1 at step 4",
+		{Name: "sites that change", Bad: lin.Safety, Says: "b changed t1 at step 4",
 			Steps: "a begins 0s; b stores .="},
 		{Name: "forgotten before all have finished", Bad: lin.Safety,
 			Says: "before b had finished what was committed",

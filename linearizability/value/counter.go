@@ -46,7 +46,7 @@ func (claims Counter) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	}.Judge(h, left)
 	if t.known {
 		r.Add(t.judgeDelivery())
-		judging.PreferDelivery(&r)
+		judging.Prefer(&r, lin.Delivery)
 	}
 	claims.StaleReads = true
 	t.JudgeReads(t.history, left, &r, claims)

@@ -80,6 +80,10 @@ func TestCounters(t *testing.T) {
 		{Name: "written over", Bad: lin.Delivery,
 			Says: "b changed the counter from 1 to -1 at step 5, during b's add (steps 4 to 6), and " +
 				"no add accounts for that", Steps: "a add(1) stores /n=1 -> 1; b add(1) stores /n=-1 ok"},
+		{Name: "written over what came meanwhile", Bad: lin.Delivery,
+			Says: "no add accounts for that: its add(1) wrote over what was added after it had read 2, " +
+				"which was so until step 6",
+			Steps: "a add(2) stores /n=2 -> 2; b add(1); a add(7) stores /n=9 -> 9; b stores /n=3 ok"},
 		{Name: "never returns", Bad: lin.Liveness, Says: "a's add (step 1, pending) never returned",
 			Steps: "a add(1)"},
 	}, judgingtest.AtRest[fixture])

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -65,7 +66,7 @@ func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	}.Judge(h, judging.WithoutWatches(left, claims.Path))
 	if t.known {
 		r.Add(t.judgeDelivery())
-		judging.PreferDelivery(&r)
+		judging.Prefer(&r, lin.Delivery)
 	}
 	claims.StaleReads = true
 	t.JudgeReads(t.history, left, &r, claims)
@@ -76,5 +77,5 @@ func showValue(v model.Value) string {
 	if !v.Exists {
 		return "nothing"
 	}
-	return Versioned(v.Data, v.Version)
+	return Versioned(cmp.Or(v.Data, `""`), v.Version)
 }

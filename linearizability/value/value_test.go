@@ -49,6 +49,8 @@ func TestValues(t *testing.T) {
 		{Name: "stale read of a value that does not claim it", Bad: lin.Linearizability,
 			Says:  "(the claim StaleReads allows it)",
 			Steps: "a write(x) creates /v=x -> x@0; b read() empty"},
+		{Name: "empty, taken for nothing", Bad: lin.Linearizability, Says: `the shared value was ""@0`,
+			Steps: "a write() creates /v= -> @0; b read() empty"},
 		{Name: "stale read and stale refusal, as claimed", Opts: Claims{StaleReads: true},
 			Steps: "a write(x) creates /v=x -> x@0; a write(y) stores /v=y -> y@1; " +
 				"b read() -> x@0; b cas(z@1) -> refused; b read() -> y@1"},

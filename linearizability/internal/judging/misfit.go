@@ -38,14 +38,14 @@ func noOrder[S comparable, O any](o Model[S, O], events []Event[O], noun string)
 	return v
 }
 
-// PreferDelivery gives a verdict on linearizability that names no moment the summary of the one on
-// delivery, if that is violated, too: a change that is missing or too many is the cause.
-func PreferDelivery(r *lin.Report) {
-	delivery, _ := r.Verdict(lin.Delivery)
+// Prefer gives a verdict on linearizability that names no moment the summary of the one on another
+// property, if that is violated, too: a change that is missing or too many is the cause.
+func Prefer(r *lin.Report, property string) {
+	other, _ := r.Verdict(property)
 	for i, v := range r.Verdicts {
 		if v.Property == lin.Linearizability && strings.HasPrefix(v.Summary, noOrderText) &&
-			delivery.Status == lin.Violated {
-			r.Verdicts[i].Summary, r.Verdicts[i].Steps = delivery.Summary, delivery.Steps
+			other.Status == lin.Violated {
+			r.Verdicts[i].Summary, r.Verdicts[i].Steps = other.Summary, other.Steps
 		}
 	}
 }
