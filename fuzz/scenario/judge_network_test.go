@@ -171,7 +171,7 @@ func TestSharedConnectionIsTold(t *testing.T) {
 	})
 	s := onceAlone(w.Named("sharing"))
 	s.Script.Clients = 2
-	check.Contains(t, run(t, s).Summary(), "it never created one; a has sent no request, but b has: "+
+	check.Contains(t, run(t, s).Summary(), "it never created one at /lock; a has sent no request, but b has: "+
 		"if they share a connection, give each client one of its own")
 }
 

@@ -94,5 +94,10 @@ func (e *element) textOfTakes(returned string) string {
 	if first, second, twice := e.storedTwice(); twice && e.offer != nil {
 		return fmt.Sprintf("%s, and it was taken by %s and by %s", e.textOfCopies(first, second), a, b)
 	}
-	return fmt.Sprintf("element %s was %s twice: by %s and by %s", e.name, returned, a, b)
+	text := fmt.Sprintf("element %s was %s twice: by %s and by %s", e.name, returned, a, b)
+	if z := e.znodes; len(z) == 1 && z[0].Deleted != judging.Never {
+		text += fmt.Sprintf(", but it was there once, and %s deleted it, at step %d",
+			z[0].RemovedByWhom(), z[0].Deleted)
+	}
+	return text
 }

@@ -132,6 +132,9 @@ func (t *valueTable) write(op *lin.Op, changes []int) []custom.Effect[model.Valu
 		return t.seen(op, o)
 	case own >= 0:
 		e.Step = t.Changes[own].Step
+		if isRefused(*op) {
+			e.Text = fmt.Sprintf("%s(%s), which was told that it was refused,", op.Kind, op.Input)
+		}
 	case op.Outcome == lin.OpFailed, !op.OK() && t.known:
 		return nil
 	case !op.OK():

@@ -91,12 +91,15 @@ func judgeUniqueIDs(h lin.History, taken []takenID, path string) lin.Verdict {
 	return judging.Fine(lin.Safety, "%s handed out once", judging.Count(len(taken), "number"))
 }
 
-// begunAnew says that the counter was deleted between two steps, "" if it was not.
+// begunAnew says that the counter was deleted between two steps, "" if it was not. If its path is
+// not known, it is what the server itself deleted, as an empty container.
 func begunAnew(h lin.History, path string, from, to int64) string {
 	for _, e := range h.Server {
-		if e.Kind == lin.NodeDeleted && path != "" && e.Path == path && from <= e.Step && e.Step <= to {
+		byServer := e.Session == 0 && e.Owner == 0
+		if e.Kind == lin.NodeDeleted && (e.Path == path || path == "" && byServer) &&
+			from <= e.Step && e.Step <= to {
 			return fmt.Sprintf(", as %s deleted %s at step %d and the numbers began anew",
-				judging.ByWhom(e, "the server"), path, e.Step)
+				judging.ByWhom(e, "the server"), e.Path, e.Step)
 		}
 	}
 	return ""
