@@ -96,7 +96,7 @@ var (
 		`; (?:the last time that \S+ read|no read of|\S+ has read|\S+ read|\S+'s \w+ succeeded),? .*|` +
 		`^\S+'s \w+ removed .*, and can return only one: |` +
 		`, in \S+'s \w+,|` +
-		`; after step \S+ \S+ neither did .*|: its add wrote over .*|; it removed element .*|; \S+ sent no request during .*|` +
+		`; after step \S+ \S+ neither did .*|: its add wrote over .*|; it removed element .*|; \S+ removed element .*|; \S+ sent no request during .*|` +
 		`, for \S+ lived on after \S+'s \w+|` +
 		`, (?:after|when its) [^;]*(?:;|$)`)
 	// apostrophes are those of genitives, and of the names of new processes, as a''s.

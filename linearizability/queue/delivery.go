@@ -94,9 +94,6 @@ func lostByLog(t table, e *element, _ *lin.Leftovers) (m misdelivery, lost bool)
 	switch {
 	case t.diedWith(last):
 		return misdelivery{}, false
-	case r.by != nil && r.by.Outcome == lin.OpUnknown:
-		text += fmt.Sprintf("%s removed %s at step %d, but its reply was lost, "+
-			"and nobody ever got the element", judging.Describe(*r.by), last.Path, last.Deleted)
 	case r.by != nil:
 		text += fmt.Sprintf("%s removed %s at step %d, and nobody ever got the element",
 			judging.Describe(*r.by), last.Path, last.Deleted)

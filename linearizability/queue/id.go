@@ -168,12 +168,20 @@ func badDiscard(t table) (v lin.Verdict, bad bool) {
 	return lin.Verdict{}, false
 }
 
-// otherIDs tells of an element of another id that a discard has removed.
+// otherIDs tells of an element of another id that a discard has removed, or of one of its id that
+// another client removed meanwhile.
 func (t table) otherIDs(op *lin.Op) string {
 	for _, e := range t.elements {
 		if e.id != op.Input && len(e.znodes) > 0 && couldRemove(*op, e.last()) {
 			return fmt.Sprintf("; it removed element %s of the id %q at step %d", e.name, e.id,
 				e.last().Deleted)
+		}
+	}
+	for _, e := range t.elements {
+		if e.id == op.Input && len(e.znodes) > 0 && e.last().Remover != op.Client &&
+			op.Call <= e.last().Deleted && e.last().Deleted <= judging.End(*op) {
+			return fmt.Sprintf("; %s removed element %s of that id at step %d",
+				e.last().RemovedByWhom(), e.name, e.last().Deleted)
 		}
 	}
 	return ""

@@ -41,6 +41,9 @@ func TestIDQueue(t *testing.T) {
 			{Name: "another id", Bad: lin.Delivery,
 				Says:  `but it was 0; it removed element y of the id "2" at step`,
 				Steps: "a offers y#2; b discard(1) deletes y -> 1"},
+			{Name: "counted, and removed by another", Bad: lin.Delivery,
+				Says:  `but it was 0; b removed element x of that id at step`,
+				Steps: "a offers x#1; c discard(1); b takes x; c -> 1"},
 			{Name: "discarded, then delivered", Bad: lin.Delivery,
 				Says: "element x was removed by b's discard (steps 10 to 13), and delivered by " +
 					"c's take",

@@ -61,8 +61,8 @@ func TestQueueDelivery(t *testing.T) {
 	judgingtest.CheckHistories(t, queueAt(plainQueue), []queueTest{
 		{Name: "reply lost", Bad: lin.Delivery,
 			Says: "element x, offered by a, is lost: b's take (steps 4 to 6, unknown: " +
-				"connection closed) removed /q/x at step 5, but its reply was lost, and nobody " +
-				"ever got the element", Steps: "a offers x; b take() deletes x unknown; rest"},
+				"connection closed) removed /q/x at step 5, and nobody ever got the " +
+				"element", Steps: "a offers x; b take() deletes x unknown; rest"},
 		{Name: "two removed, one returned", Bad: lin.Delivery,
 			Says: "b's take (steps 7 to 10) removed x at step 8 and y at step 9, and can return " +
 				"only one: element y, offered by a, is lost: b deleted /q/y at step 9, but b's " +
@@ -82,7 +82,7 @@ func TestQueueDelivery(t *testing.T) {
 			Says:  "nobody ever got the element",
 			Steps: "b take() unknown; a offers x; b deletes x; b told died; rest"},
 		{Name: "reply lost, and another process died", Bad: lin.Delivery,
-			Says:  "its reply was lost",
+			Says:  "removed /q/x at step 5, and nobody ever got the element",
 			Steps: "a offers x; b take() deletes x unknown; a told died; rest"},
 		{Name: "request lost", Steps: "a offers x; b take() unknown; b takes x"},
 		{Name: "offer unknown, never applied",
