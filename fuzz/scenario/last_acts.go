@@ -153,10 +153,12 @@ func lastRead(r *trace.Result, h linearizability.History, steps []int64) (text s
 // unasked says that a read, whose call and return are some steps, has asked no server.
 func unasked(r *trace.Result, h linearizability.History, steps []int64) string {
 	for _, op := range h.Ops {
-		if (op.Kind == ops.Get || op.Kind == ops.Read) &&
-			slices.Equal(steps, []int64{op.Call, op.Return}) && !slices.ContainsFunc(r.Requests, func(q trace.RequestPoint) bool {
+		reads := op.Kind == ops.Get || op.Kind == ops.Read
+		sent := func(q trace.RequestPoint) bool {
 			return q.Client == op.Client && op.Call <= q.Step && q.Step <= op.Return
-		}) {
+		}
+		if reads && slices.Equal(steps, []int64{op.Call, op.Return}) &&
+			!slices.ContainsFunc(r.Requests, sent) {
 			return fmt.Sprintf("%s sent no request during that call", op.Client)
 		}
 	}
