@@ -16,6 +16,9 @@ import (
 // exhibitRuns is the number of runs after which a proof of an exhibit gives up.
 const exhibitRuns = 4000
 
+// tooLong is what zksim prove says of code with a run of too many steps.
+const tooLong = "too long for a proof"
+
 // A try is a proof of an exhibit: what it says of the script, and its flags.
 type try struct {
 	script string
@@ -105,7 +108,7 @@ func proveExhibit(l *runner, slug string, flags ...string) (p exhibitProof, err 
 	err = l.askZksim(&p, nil, append([]string{"prove", slug, "--for", "0s",
 		"--runs", strconv.Itoa(exhibitRuns)}, flags...)...)
 	var failed *failure
-	if errors.As(err, &failed) && strings.Contains(failed.stderr, "too long for a proof") {
+	if errors.As(err, &failed) && strings.Contains(failed.stderr, tooLong) {
 		return exhibitProof{tooLong: true}, nil
 	}
 	return p, err
