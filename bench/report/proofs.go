@@ -70,7 +70,7 @@ func estimate(l *runner, name string, flags []string) (string, error) {
 		Runs     int
 		Estimate float64
 	}
-	err := l.askZksim(&p, nil, append([]string{"prove", name, "--for", "0s", "--runs", "3000"},
+	err := l.askZksim(&p, nil, append([]string{"prove", name, "--for", "0s", "--runs", "1000"},
 		flags...)...)
 	var failed *failure
 	if errors.As(err, &failed) && strings.Contains(failed.stderr, tooLong) {
@@ -125,7 +125,7 @@ func proofs(l *runner) (string, error) {
 			commandBlock("zksim prove ARGUMENTS --for 0s --runs 60000") +
 			table([]string{"arguments", "result", "classes", "runs", "redundant", "seconds"}, rows) +
 			"\n" + paragraph("About how long proofs of all recipes take of a processor, by an estimate "+
-			"from 3,000 runs that is rough: at most a minute, an hour, a day, or more. Of some a run "+
+			"from 1,000 runs that is rough: at most a minute, an hour, a day, or more. Of some a run "+
 			"is too long for a proof: -.") + larger,
 		nil
 }
