@@ -36,11 +36,15 @@ func (c Catalogue) Find(name, impl string) (Workload, error) {
 		known = append(known, w.Impl)
 	}
 	if known == nil {
+		names := c.Kinds() // some commands take implementations in their place
+		for _, w := range c {
+			names = append(names, w.Impl)
+		}
 		return Workload{}, fmt.Errorf("unknown workload %q%s; expected %s", name,
-			meant(name, c.Kinds()), oneOf(c.Kinds()))
+			meant(name, names), oneOf(c.Kinds()))
 	}
-	return Workload{}, fmt.Errorf("workload %s has no implementation %q; expected one of %s", name,
-		impl, fewOf(known, impl))
+	return Workload{}, fmt.Errorf("workload %s has no implementation %q%s; expected one of %s", name,
+		impl, meant(impl, known), fewOf(known, impl))
 }
 
 // fewNames is the greatest number of names that an error lists.

@@ -38,9 +38,10 @@ func TestNamesAreWords(t *testing.T) {
 
 // TestAWrongKindGetsTheNearestOne: a line with all names is not read.
 func TestAWrongKindGetsTheNearestOne(t *testing.T) {
-	kinds := scenario.Catalogue{{Name: "lock", Impl: "a"}, {Name: "queue", Impl: "b"}}
+	kinds := scenario.Catalogue{{Name: "lock", Impl: "zk.Lock"}, {Name: "queue", Impl: "b"}}
 	for name, want := range map[string]string{
-		"lok": " (did you mean lock?)", "lokc": " (did you mean lock?)", "quueu": "", "Lock": " (did you mean lock?)", "bolt": "",
+		"lok": " (did you mean lock?)", "lokc": " (did you mean lock?)", "quueu": "",
+		"Lock": " (did you mean lock?)", "bolt": "", "zk.Lok": " (did you mean zk.Lock?)",
 	} {
 		_, err := kinds.Find(name, "")
 		check.Equal(t, err.Error(), fmt.Sprintf("unknown workload %q%s; expected lock or queue", name,
@@ -59,11 +60,11 @@ func TestOfManyImplementationsTheNearestAreNamed(t *testing.T) {
 		known scenario.Catalogue
 		want  string
 	}{
-		{many, `expected one of 9, of which ["a.Lock" "aLocks" "b.Lock"] are the nearest; ` +
+		{many, ` (did you mean a.Lock?); expected one of 9, of which ["a.Lock" "aLocks" "b.Lock"] are the nearest; ` +
 			`the commands list and gallery --list show the names`},
-		{many[1:3], `expected one of ["b.Lock" "c.Lock"]`},
+		{many[1:3], `; expected one of ["b.Lock" "c.Lock"]`},
 	} {
 		_, err := c.known.Find("lock", "aLock")
-		check.Equal(t, err.Error(), `workload lock has no implementation "aLock"; `+c.want)
+		check.Equal(t, err.Error(), `workload lock has no implementation "aLock"`+c.want)
 	}
 }
