@@ -26,10 +26,9 @@ var larger = []struct {
 	words string
 	flags []string
 }{
-	{"2 clients, 1 round, 1 fault", []string{"--faults", "1"}},
-	{"2 clients, 2 rounds, no fault", []string{"--faults", "0", "--rounds", "2"}},
-	{"3 clients, 1 round, no fault", []string{"--faults", "0", "--clients", "3"}},
-	{"2 clients, 1 round, 3 servers, no fault", []string{"--faults", "0", "--servers", "3"}},
+	{"2 clients, 2 rounds", []string{"--faults", "0", "--rounds", "2"}},
+	{"3 clients, 1 round", []string{"--faults", "0", "--clients", "3"}},
+	{"2 clients, 1 round, 3 servers", []string{"--faults", "0", "--servers", "3"}},
 }
 
 // estimates is a table of about how long larger proofs of all recipes take.
@@ -124,7 +123,7 @@ func proofs(l *runner) (string, error) {
 			"one that its fault does not reach, or that ends when the rest is known.") +
 			commandBlock("zksim prove ARGUMENTS --for 0s --runs 60000") +
 			table([]string{"arguments", "result", "classes", "runs", "redundant", "seconds"}, rows) +
-			"\n" + paragraph("About how long proofs of all recipes take of a processor, by an estimate "+
+			"\n" + paragraph("About how long proofs without faults take of a processor, by an estimate "+
 			"from 1,000 runs that is rough: at most a minute, an hour, a day, or more. Of some a run "+
 			"is too long for a proof: -.") + larger,
 		nil
