@@ -14,21 +14,25 @@ import (
 // must fail. It starts from the order of creation and not from that of the
 // server, a hash order, so that the GUIDs in names have no part in it.
 //
-// With byChanges, for Choices and Turns, it depends on the seed and on how often the children have
+// For Choices and Turns it depends on the seed and on how often the children have
 // changed: with the zxid, which every change moves, no request would commute with one that lists
 // children.
+//
+// For Turns it starts from the order of the names: with that of creation, two creates would not
+// commute. The GUIDs of a client are the same in every order.
 func shuffledChildren(
-	d draws.Draws, byChanges bool,
+	d draws.Draws, kind ScheduleKind,
 ) func(tree *state.Store, parent string, changes int32, names []string) {
 	return func(tree *state.Store, parent string, changes int32, names []string) {
 		salt := uint64(tree.LastZxid())
-		if byChanges {
+		if kind == Choices || kind == Turns {
 			salt = uint64(changes)
 		}
 		created := make(map[string]int64, len(names))
 		for _, name := range names {
-			stat, _ := tree.Exists(strings.TrimSuffix(parent, "/") + "/" + name)
-			created[name] = stat.Czxid
+			if stat, _ := tree.Exists(strings.TrimSuffix(parent, "/") + "/" + name); kind != Turns {
+				created[name] = stat.Czxid
+			}
 		}
 		slices.SortFunc(names, func(a, b string) int {
 			return cmp.Or(cmp.Compare(created[a], created[b]), cmp.Compare(a, b))

@@ -216,7 +216,7 @@ func (c *Client) note(actor string, source int, format string, args ...any) trac
 	}
 	if m != trace.AfterEnd {
 		if c.inbox.world.Schedule.Kind == Turns && source != sourceLibrary {
-			c.inbox.saidNow(trace.Said{Client: c.name, Text: fmt.Sprintf(format, args...)})
+			c.inbox.saidNow(trace.Said{Client: actor, Text: fmt.Sprintf(format, args...)})
 		}
 		c.inbox.wakeUp()
 	}

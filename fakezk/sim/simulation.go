@@ -74,7 +74,7 @@ func (s *simulation) assemble(ctx context.Context) {
 	s.order = &order{network: s.network, ranks: map[stream]uint64{}}
 	s.turns = &turns{network: s.network, inbox: s.inbox, agenda: s.agenda, engine: s.engine,
 		chooser: w.Chooser, atOnce: w.atOnce, hideCounts: w.HideCounts,
-		applies: map[int]int{}, seen: map[any]trace.Thing{}}
+		applies: map[[2]int]int{}, seen: map[any]trace.Thing{}}
 	s.network.turn = s.turns.sent
 	s.replicas = &replicas{number: servers, engine: s.engine, agenda: s.agenda, draws: d,
 		record: s.record, faults: s.faults, perform: perform, react: react,
@@ -102,9 +102,8 @@ func (s *simulation) assemble(ctx context.Context) {
 func (s *simulation) newEngine(d draws.Draws) *engine.Engine {
 	w := s.world
 	cfg := w.Server.engineConfig()
-	byChanges := w.Schedule.Kind == Choices || w.Schedule.Kind == Turns
 	cfg.HideCounts = w.HideCounts
-	cfg.OrderChildren, cfg.Servers = shuffledChildren(d, byChanges), w.servers()
+	cfg.OrderChildren, cfg.Servers = shuffledChildren(d, w.Schedule.Kind), w.servers()
 	if cfg.Servers > 1 {
 		cfg.Skew = d.Skew
 		cfg.Silent = func(server int) bool { return s.faults.IsSilent(server, s.agenda.Now()) }

@@ -19,7 +19,7 @@ import (
 const (
 	being    = ""  // whether it exists, and its ACL
 	content  = "=" // its data and version
-	children = "/" // which they are, and how many
+	children = "/" // which they are, and how many; their order is that of the names
 	counter  = "#" // the number of the next sequential child
 	watched  = "!" // by whom
 )
@@ -179,14 +179,18 @@ func (t *turns) atEnsemble(d *trace.Thing, h head, does touches) (all touches) {
 	own := h.link.conn.Server
 	if header, _, err := wire.DecodeHeader(h.message.Bytes); err == nil && d.Number > 1 &&
 		!header.Op.IsWrite() && header.Op != proto.OpSync && !does.opaque {
-		return does.at(own)
+		all = does.at(own)
+		if t.hasFaults() { // how far the server is decides whether another one takes the client
+			all.reads = append(all.reads, serverName(own)+first)
+		}
+		return all
 	}
 	all = does
 	all.reads = append(all.reads, parts(serverName(own), first, last)...)
 	if len(does.writes)+len(does.updates) > 0 || does.opaque {
 		for server := range t.engine.Servers() {
 			if server != own {
-				all.updates = append(all.updates, serverName(server)+last)
+				all.writes = append(all.writes, serverName(server)+last)
 			}
 		}
 	}
@@ -233,14 +237,25 @@ func (t *turns) transaction(d *trace.Thing, txn state.Txn, server int) touches {
 }
 
 // isUnnoticed reports whether no client can see that a server applies a transaction: it has no
-// connection, or the transaction only opens a session.
+// connection, or the transaction changes no node. With faults a client may come back to a server,
+// which refuses it if it is behind what the client has seen.
 func (t *turns) isUnnoticed(a *apply) bool {
+	if t.hasFaults() {
+		return false
+	}
 	connected := a.server == t.engine.Leader()
 	for _, l := range t.network.links {
 		connected = connected || l.conn.Server == a.server
 	}
-	changes := t.engine.Unapplied(a.server)[0].Changes
-	return !connected || !slices.ContainsFunc(changes, func(c state.Change) bool {
+	return !connected || !changesSomething(t.engine.Unapplied(a.server)[0])
+}
+
+// planned reports whether there are faults in this run.
+func (t *turns) hasFaults() bool { return len(t.network.faults.Armed()) > 0 }
+
+// changesSomething reports whether a transaction does more than to open a session.
+func changesSomething(txn state.Txn) bool {
+	return slices.ContainsFunc(txn.Changes, func(c state.Change) bool {
 		_, opens := c.(state.CreateSession)
 		return !opens
 	})

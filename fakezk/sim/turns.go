@@ -47,18 +47,18 @@ type turns struct {
 	hideCounts bool // see World
 	follow     func(server int, zxid int64)
 
-	waiting   []*thing      // dials and sleeps
-	planned   bool          // a thing is in the agenda
-	own       bool          // the event of the agenda under way is a thing
-	reckoning time.Duration // of that thing
-	held      time.Duration // until when messages are held: in the agenda
-	apart     bool          // see trace.Turn
-	at        time.Duration // of the last turn
-	chosen    int           // turns with a choice so far
-	taken     int           // things so far
-	applies   map[int]int   // of a server, so far
-	dropped   bool          // the chooser has ended the run
-	told      bool          // it knows what has become of the last turn
+	waiting   []*thing       // dials and sleeps
+	planned   bool           // a thing is in the agenda
+	own       bool           // the event of the agenda under way is a thing
+	reckoning time.Duration  // of that thing
+	held      time.Duration  // until when messages are held: in the agenda
+	apart     bool           // see trace.Turn
+	at        time.Duration  // of the last turn
+	chosen    int            // turns with a choice so far
+	taken     int            // things so far
+	applies   map[[2]int]int // of a server so far, by whether they change something
+	dropped   bool           // the chooser has ended the run
+	told      bool           // it knows what has become of the last turn
 
 	seen map[any]trace.Thing // in turns, and have not come
 }
@@ -110,11 +110,16 @@ func (t *turns) add(kind trace.ThingKind, p *process, after time.Duration, happe
 // addApply adds that a server applies a transaction.
 func (t *turns) addApply(server int, zxid int64) {
 	t.network.sent++
-	t.applies[server]++
+	unapplied := t.engine.Unapplied(server)
+	d := trace.Delivery{Client: serverName(server)}
+	if n := len(unapplied); n == 0 || !changesSomething(unapplied[n-1]) {
+		d.Conn = 1 // these are all alike
+	}
+	t.applies[[2]int{server, d.Conn}]++
+	d.Number = t.applies[[2]int{server, d.Conn}]
 	t.waiting = append(t.waiting, &thing{
-		Thing: trace.Thing{Kind: trace.Applies, After: t.taken,
-			Delivery: trace.Delivery{Client: serverName(server), Number: t.applies[server]}},
-		due: max(t.agenda.Now(), t.reckoning), came: t.network.sent,
+		Thing: trace.Thing{Kind: trace.Applies, After: t.taken, Delivery: d},
+		due:   max(t.agenda.Now(), t.reckoning), came: t.network.sent,
 		happen: func() { t.follow(server, zxid) }, apply: &apply{server, zxid},
 	})
 }

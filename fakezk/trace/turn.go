@@ -20,7 +20,7 @@ type Turn struct {
 	AtOnce bool
 }
 
-// Said is a line that the script of a client has written.
+// Said is a line that the script of a client has written, or one of its goroutines, such as a.2.
 type Said struct{ Client, Text string }
 
 // A Thing is something that can happen next: a request reaches the server, a message reaches a

@@ -24,6 +24,10 @@ type Bounds struct {
 	Faults int
 	// Lasting are lengths of faults of the other kinds, which are tried only with these.
 	Lasting []time.Duration
+	// HideCounts promises that the code does not look at how many children a node has, and when one
+	// came or went: at Cversion, NumChildren and Pzxid of a [zk.Stat] in replies that do not list
+	// them. Then this is hidden, and a read of a node commutes with a create or delete below it.
+	HideCounts bool
 	// Runs is the greatest number of runs, and For the real time to spend; 0 is no bound.
 	Runs int
 	For  time.Duration
@@ -56,9 +60,8 @@ type Proof struct {
 	Plans, Tried int
 	// Complete says that there is no other run within the bounds.
 	Complete bool
-	// Counts says that the code looks at how many children a node has, and when one came or went:
-	// Cversion, NumChildren and Pzxid of a [zk.Stat] in replies that do not list them. Such code is
-	// told the truth. From other code this is hidden, so that less depends on the order.
+	// Counts says that the code is told the true counts of children, because Bounds does not promise
+	// that it looks at none, or because a run has shown that it does.
 	Counts bool
 	// Violation is the first violation, which ends the search; nil if there is none.
 	Violation *scenario.Outcome
@@ -106,8 +109,10 @@ type Proof struct {
 //     call that is answered from memory and the begins and ends of others.
 //   - Which server each client dials first. No server is behind while time passes.
 //   - Goroutines of one client that one thing wakes go on in one order.
-//   - Which counts of children the code is told, unless it looks at them; see [Proof]. It looks if
-//     a run without a fault, or the first run of a plan, is another one with true counts.
+//   - Of two writes that commute, which one has the higher zxid: code that compares the Czxid or
+//     the Mzxid of nodes sees one order.
+//   - With b.HideCounts, what code does that looks at counts all the same. It is noticed if a run
+//     without a fault, the first run of a plan, or one that is not OK is another with true counts.
 //   - What happens after all scripts have ended comes in one order.
 //
 // The result, and the order in which it visits the classes, depends on the arguments alone, unless
@@ -117,7 +122,7 @@ func Prove(ctx context.Context, s scenario.Scenario, b Bounds) (*Proof, error) {
 		return nil, fmt.Errorf("prove: %w", err)
 	}
 	p := newProver(s)
-	p.Faults, p.bounds = b.Faults, b
+	p.Faults, p.bounds, p.Counts = b.Faults, b, !b.HideCounts
 	if s.On != nil {
 		return nil, fmt.Errorf("prove: servers: expected servers in memory")
 	}
@@ -173,7 +178,8 @@ type prover struct {
 func newProver(s scenario.Scenario) *prover {
 	s.Plan, s.Schedule = nil, sim.Schedule{}
 	return &prover{
-		Proof:   &Proof{Scenario: s, views: map[uint64]bool{}, unclear: math.MaxInt},
+		Proof: &Proof{Scenario: s, Counts: true, views: map[uint64]bool{},
+			unclear: math.MaxInt},
 		planned: map[string]bool{}, next: withFewest,
 		visit: func(*scenario.Outcome) {}, commute: trace.Thing.Commutes,
 	}
@@ -379,7 +385,7 @@ func (p *prover) play(t *tree, w *walker) *played {
 	case r.err != nil:
 	case w.diverged != nil:
 		r.err = w.diverged
-	case w.long && (r.outcome == nil || r.outcome.Property() == ""):
+	case w.long && (r.outcome == nil || r.outcome.Property() == "" || w.pauses()):
 		r.err = fmt.Errorf("a run has more than %d steps, which is too long for a proof",
 			mostEvents)
 	}
@@ -394,7 +400,7 @@ func (p *prover) play(t *tree, w *walker) *played {
 		return r
 	}
 	w.view = viewOf(r.outcome)
-	if !p.Counts && (len(t.plan) == 0 || w.known == 0 || r.outcome.Property() != "") {
+	if !p.Counts && (len(t.plan) == 0 || w.known == 0 || r.outcome.Status() != linearizability.OK) {
 		p.playWithCounts(r, w.view)
 	}
 	return r

@@ -105,8 +105,7 @@ func tinyStep(p *scenario.Player, name, path string) (value string, err error) {
 		err = conn.Delete(path, -1)
 	case "list":
 		names, _, err := conn.Children(path)
-		slices.Sort(names)
-		return fmt.Sprint(names), err
+		return fmt.Sprint(names), err // in the order of the server
 	case "watch":
 		_, _, _, err = conn.ExistsW(path)
 	case "lock", "unlock", "close", "take", "ack", "enter", "leave": // holds that keep nobody out
@@ -227,7 +226,6 @@ func everyClass(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome
 	mistake func(w *walk),
 ) (seen map[string]bool, classes int) {
 	p := newProver(s)
-	p.Counts = true
 	p.plan(s.Plan)
 	mistake(p.trees[0].walk)
 	return everyClassOf(t, p, show), p.Classes
@@ -329,6 +327,8 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 		{"", []string{"hasty /x, get /y", "get /y, set /x"}, careless},
 		{"", []string{"hasty /x, get /x", "set /x"}, patient},
 		{"", []string{"get /x", "set /x", "set /x"}, careless},
+		{"", []string{"list /dir", "create /dir/m", "create /dir/n"}, careless},
+		{"", []string{"putter /dir", "create /dir/m"}, careless},
 		{"expire client=a request=2", []string{"ephemeral /e, get /x", "get /e, get /e"}, faultless},
 		{"expire client=a at=100ms", []string{"ephemeral /e", "get /e, get /e"}, everlasting},
 		{"drop-reply client=a request=1", []string{"set /x, get /y", "set /y, get /x"}, careless},
@@ -395,6 +395,7 @@ func TestProofHidesCounts(t *testing.T) {
 			want, _ := everyRun(t, s, shown)
 			_, all := everyClass(t, s, shown, func(*walk) {})
 			p := newProver(s)
+			p.bounds.HideCounts, p.Counts = true, false
 			p.plan(nil)
 			got := everyClassOf(t, p, shown)
 			for view := range want {
@@ -411,6 +412,7 @@ func TestProofHidesCounts(t *testing.T) {
 func TestProofShowsCountsToCodeThatLooksBehindAFault(t *testing.T) {
 	t.Parallel()
 	p := newProver(tiny("look /dir", "create /dir/m"))
+	p.bounds.HideCounts, p.Counts = true, false
 	p.Faults = 1
 	p.plan(nil)
 	check.OK(t, p.run(t.Context()))
@@ -442,6 +444,8 @@ func TestProofShowsReadsOfThePast(t *testing.T) {
 		{"", []string{"create /dir/m, delete /dir/m", "create /dir/m, list /dir"}, blind},
 		{"", []string{"ephemeral /e, close /x", "get /e, get /e"}, blind},
 		{"cut client=a request=2", []string{"get /x, get /x", "put /x"}, blind},
+		{"cut client=a request=2", []string{"put /x, get /y", "get /y, get /y"}, blind},
+		{"cut client=a request=3", []string{"get /x, get /y, get /x", "put /x"}, blind},
 		{"drop-reply client=a request=1", []string{"put /x, get /x", "get /x"}, blind},
 		{"restart 1s client=a request=1", []string{"put /x, get /x", "get /x"}, blind},
 		{"stall 3s client=a request=2", []string{"get /x, get /x", "put /x"}, blind},
@@ -467,6 +471,17 @@ func TestProofShowsReadsOfThePast(t *testing.T) {
 			check.Equal(t, noticed, true, "the comparison notices what is wrongly held to commute")
 		})
 	}
+}
+
+// TestALongRunThatPausesIsNoLoop without a pause: pauses take no time in a proof.
+func TestALongRunThatPausesIsNoLoop(t *testing.T) {
+	w := &walker{}
+	for range 300 {
+		w.events = append(w.events, event{thing: trace.Thing{Kind: trace.AtServer}})
+	}
+	check.Equal(t, w.pauses(), false, "requests only")
+	w.events[250].thing.Kind = trace.Wakes
+	check.Equal(t, w.pauses(), true, "the script has paused")
 }
 
 // TestProofTriesHoldsAtOnce of which no request tells: one ends before the other begins, or behind.

@@ -74,17 +74,18 @@ func (p *Proof) Scope() string {
 		others += "; several servers; other orders of the begins and ends of calls of different " +
 			"clients whose requests commute, but for those of holds"
 	}
-	if p.Counts {
-		text += "the code looks at counts of children in stats, so all orders of these were tried\n"
-	} else {
-		text += "hidden, as the code does not look: Stat.NumChildren, Cversion and Pzxid in replies " +
-			"that list no children (each run without a fault, and the first of each plan, was the " +
-			"same with the true ones)\n"
+	switch {
+	case !p.Counts:
+		text += "hidden, as the code is said not to look: Stat.NumChildren, Cversion and Pzxid in " +
+			"replies that list no children\n"
+	case p.bounds.HideCounts:
+		text += "not hidden, as the code looks at them: counts of children in stats\n"
 	}
 	return text + fmt.Sprintf("not tried, so not proved: other scripts, payloads, pauses and random "+
-		"numbers than those of seed %d; %s; timers that end while a message is under way (pauses of "+
-		"the script below %v, and its contexts below that, take no time, and end in every order); "+
-		"other orders of the goroutines of one client, and after the end of all scripts",
+		"numbers than those of seed %d; %s; other orders of the zxids of writes that commute; "+
+		"timers that end while a message is under way (pauses of the script below %v, and its "+
+		"contexts below that, take no time, and end in every order); other orders of the "+
+		"goroutines of one client, and after the end of all scripts",
 		p.Scenario.Seed, others, sim.Lateness)
 }
 

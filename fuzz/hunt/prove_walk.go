@@ -214,6 +214,14 @@ func (w *walker) choose(t trace.Turn) int {
 	return made.picked
 }
 
+// pauses reports whether scripts pause at the end of a long run. A pause takes no time in a proof,
+// so a script that polls looks like one that asks again and again without a pause.
+func (w *walker) pauses() bool {
+	return slices.ContainsFunc(w.events[max(0, len(w.events)-100):], func(e event) bool {
+		return e.thing.Kind == trace.Wakes
+	})
+}
+
 // noteSaid notes what scripts have said behind the last event that was chosen. The events behind it
 // have come at once. A call is answered at once if more calls of its kind return than had begun.
 func (w *walker) noteSaid(lines []trace.Said) {

@@ -52,8 +52,8 @@ func (j *Proof) merge(other mergeable) error {
 		return err
 	}
 	if j.Violation == nil && o.Violation == nil && j.Scope != o.Scope {
-		return errors.New("it has tried other things than the first report, as the code looks at " +
-			"counts of children only in some runs; expected one process to prove all")
+		return errors.New("it has tried other things than the first report; expected the same " +
+			"numbers of children to be hidden, and one process to prove all if they are not")
 	}
 	j.Runs += o.Runs
 	j.Estimate += o.Estimate
