@@ -60,8 +60,8 @@ type Proof struct {
 	Plans, Tried int
 	// Complete says that there is no other run within the bounds.
 	Complete bool
-	// Counts says that the code is told the true counts of children, because Bounds does not promise
-	// that it looks at none, or because a run has shown that it does.
+	// Counts says that the code is told the true counts of children, because Bounds does not
+	// promise that it looks at none, or because a run has shown that it does.
 	Counts bool
 	// Violation is the first violation, which ends the search; nil if there is none.
 	Violation *scenario.Outcome

@@ -83,6 +83,9 @@ func drawFault(t *rapid.T, clients int) fault.Fault {
 	f := fault.Fault{
 		Kind: info.Kind, Client: string(rune('a' + rapid.IntRange(0, clients-1).Draw(t, "client"))),
 	}
+	if rapid.Bool().Draw(t, "respawned") {
+		f.Client += "'"
+	}
 	if info.Lasts {
 		f.For = time.Duration(rapid.Int64Range(1, int64(24*time.Hour)).Draw(t, "for"))
 	}
@@ -142,7 +145,7 @@ var badFiles = []struct{ about, old, new, want string }{
 	{"no expectation", "expect: violated\n", "", " expect is missing"},
 	{"unknown workload", ": lock", ": bolt", `1:11: unknown workload "bolt"; expected ` + kinds},
 	{"unknown implementation", ": zk.Lock", ": my.Lock",
-		`2:17: workload lock has no implementation "my.Lock"; expected one of ` +
+		`2:17: workload lock has no implementation "my.Lock" (did you mean zk.Lock?); expected one of ` +
 			`["recipes.Lock" "recipes.HerdLock" "recipes.WriteLock" "zk.Lock"]`},
 	{"workload is a number", ": lock", ": 5",
 		"1:11: workload: found a number; expected text in quotes"},

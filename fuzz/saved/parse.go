@@ -142,7 +142,7 @@ func (p *parser) plan(script scenario.Script) ([]fault.Fault, error) {
 		switch {
 		case err != nil:
 			return nil, p.at(v, "%v", err)
-		case f.Client != "" && !slices.Contains(names, f.Client):
+		case f.Client != "" && !slices.Contains(names, strings.TrimRight(f.Client, "'")): // respawned
 			return nil, p.at(v, "fault %q: no client is called %q; with clients: %d they are %s",
 				v.Text, f.Client, script.Clients, strings.Join(names, ", "))
 		case slices.Contains(plan, f):
