@@ -32,10 +32,10 @@ func (c *proveCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	bounds := hunt.Bounds{Faults: c.Faults, Lasting: c.Lasting, Runs: c.Runs,
-		HideCounts: true, // TestNoRecipeLooksAtCountsOfChildren
-		For:        c.For,
-		Part:       c.Shard, Resume: c.Resume, Work: report.WorkOf(fmt.Sprintf("%s %s; %s; --shard=%v",
+	// TestNoRecipeLooksAtCountsOfChildren keeps the promise of HideCounts.
+	bounds := hunt.Bounds{Faults: c.Faults, Lasting: c.Lasting, HideCounts: true,
+		Runs: c.Runs, For: c.For, Part: c.Shard, Resume: c.Resume,
+		Work: report.WorkOf(fmt.Sprintf("%s %s; %s; --shard=%v",
 			s.Workload.Name, s.Workload.Impl, c.settings(), c.Shard)),
 		Progress: func(p *hunt.Proof) {
 			a.Progress.Show("%s: %d of an estimated %.0f runs, %d classes", s.Workload.Impl, p.Runs,

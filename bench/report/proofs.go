@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -69,10 +68,8 @@ func estimate(l *runner, name string, flags []string) (string, error) {
 		Runs     int
 		Estimate float64
 	}
-	err := l.askZksim(&p, nil, append([]string{"prove", name, "--for", "0s", "--runs", "1000"},
-		flags...)...)
-	var failed *failure
-	if errors.As(err, &failed) && strings.Contains(failed.stderr, tooLong) {
+	tooLong, err := prove(l, &p, name, 1000, flags...)
+	if tooLong {
 		return "-", nil
 	}
 	return about(l.cpu.Seconds() * max(1, p.Estimate/float64(p.Runs))), err

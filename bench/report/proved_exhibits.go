@@ -16,9 +16,6 @@ import (
 // exhibitRuns is the number of runs after which a proof of an exhibit gives up.
 const exhibitRuns = 4000
 
-// tooLong is what zksim prove says of code with a run of too many steps.
-const tooLong = "too long for a proof"
-
 // A try is a proof of an exhibit: what it says of the script, and its flags.
 type try struct {
 	script string
@@ -105,13 +102,19 @@ type exhibitProof struct {
 }
 
 func proveExhibit(l *runner, slug string, flags ...string) (p exhibitProof, err error) {
-	err = l.askZksim(&p, nil, append([]string{"prove", slug, "--for", "0s",
-		"--runs", strconv.Itoa(exhibitRuns)}, flags...)...)
-	var failed *failure
-	if errors.As(err, &failed) && strings.Contains(failed.stderr, tooLong) {
-		return exhibitProof{tooLong: true}, nil
-	}
+	p.tooLong, err = prove(l, &p, slug, exhibitRuns, flags...)
 	return p, err
+}
+
+// prove decodes what zksim prove says within a number of runs, unless a run is too long for it.
+func prove(l *runner, into any, name string, runs int, flags ...string) (tooLong bool, err error) {
+	err = l.askZksim(into, nil, append([]string{"prove", name, "--for", "0s",
+		"--runs", strconv.Itoa(runs)}, flags...)...)
+	var failed *failure
+	if errors.As(err, &failed) && strings.Contains(failed.stderr, "too long for a proof") {
+		return true, nil
+	}
+	return false, err
 }
 
 // triesOf returns the proofs of an exhibit, and the script and the faults of its smallest scenario

@@ -29,8 +29,9 @@ func shuffledChildren(
 			salt = uint64(changes)
 		}
 		created := make(map[string]int64, len(names))
-		for _, name := range names {
-			if stat, _ := tree.Exists(strings.TrimSuffix(parent, "/") + "/" + name); kind != Turns {
+		if kind != Turns {
+			for _, name := range names {
+				stat, _ := tree.Exists(strings.TrimSuffix(parent, "/") + "/" + name)
 				created[name] = stat.Czxid
 			}
 		}

@@ -178,11 +178,14 @@ type prover struct {
 func newProver(s scenario.Scenario) *prover {
 	s.Plan, s.Schedule = nil, sim.Schedule{}
 	return &prover{
-		Proof: &Proof{Scenario: s, Counts: true, views: map[uint64]bool{},
-			unclear: math.MaxInt},
+		Proof:   newProof(s),
 		planned: map[string]bool{}, next: withFewest,
 		visit: func(*scenario.Outcome) {}, commute: trace.Thing.Commutes,
 	}
+}
+
+func newProof(s scenario.Scenario) *Proof {
+	return &Proof{Scenario: s, Counts: true, views: map[uint64]bool{}, unclear: math.MaxInt}
 }
 
 // withFewest is the number of the first trees that have as many faults as the first one. As plans
@@ -416,8 +419,9 @@ func (p *prover) playWithCounts(r *played, view uint64) {
 
 // showCounts begins anew, with true counts.
 func (p *prover) showCounts() {
-	*p.Proof = Proof{Scenario: p.Scenario, Faults: p.Faults, Counts: true, bounds: p.bounds,
-		views: map[uint64]bool{}, unclear: math.MaxInt}
+	anew := newProof(p.Scenario)
+	anew.Faults, anew.bounds = p.Faults, p.bounds
+	*p.Proof = *anew
 	p.units, p.trees, p.planned = 0, nil, map[string]bool{}
 	p.plan(nil)
 }

@@ -225,6 +225,9 @@ func (w *walker) pauses() bool {
 // noteSaid notes what scripts have said behind the last event that was chosen. The events behind it
 // have come at once. A call is answered at once if more calls of its kind return than had begun.
 func (w *walker) noteSaid(lines []trace.Said) {
+	if len(lines) == 0 {
+		return
+	}
 	var s said
 	open := maps.Clone(w.open)
 	for _, line := range lines {
