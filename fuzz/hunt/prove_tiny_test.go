@@ -1,0 +1,251 @@
+package hunt
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// tiny is a scenario in which each client plays a few steps, such as get /x. The judge does not
+// know what to say of a run in which a client has read an empty node.
+func tiny(scripts ...string) scenario.Scenario {
+	w := scenario.Workload{
+		Name: "steps", Impl: "tiny", Nodes: map[string]string{"/x": "", "/y": "", "/dir": ""},
+		Play: func(p *scenario.Player, _ scenario.Script) {
+			p.Conn()
+			for step := range strings.SplitSeq(scripts[p.Index()], ", ") {
+				name, path, _ := strings.Cut(step, " ")
+				if name == "pause" {
+					p.Pause(10 * time.Millisecond)
+					continue
+				}
+				p.Do(name, path, func(context.Context) (linearizability.Result, error) {
+					value, err := tinyStep(p, name, path)
+					return linearizability.Result{Output: value}, err
+				})
+			}
+		},
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+			v := linearizability.Verdict{Property: scenario.InvariantProperty}
+			for _, op := range e.History.Ops {
+				if op.OK() && op.Kind == "get" && op.Output == "" {
+					v.Status, v.Summary = linearizability.Unknown, "nothing there"
+				}
+			}
+			return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
+		},
+	}
+	return scenario.Scenario{Workload: w, Script: scenario.Script{Clients: len(scripts), Rounds: 1},
+		Seed: 1}
+}
+
+// tinyWith is tiny with a fault, unless that is "".
+func tinyWith(t *testing.T, plan string, scripts ...string) scenario.Scenario {
+	t.Helper()
+	s := tiny(scripts...)
+	if plan != "" {
+		f, err := fault.Parse(plan)
+		check.OK(t, err)
+		s.Plan = []fault.Fault{f}
+	}
+	return s
+}
+
+func tinyStep(p *scenario.Player, name, path string) (value string, err error) {
+	conn := p.Conn()
+	switch name {
+	case "get":
+		data, _, err := conn.Get(path)
+		return string(data), err
+	case "set":
+		stat, err := conn.Set(path, []byte(p.Name()), -1)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprint(stat.NumChildren), nil
+	case "stat":
+		_, stat, err := conn.Exists(path)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprint(stat.NumChildren, stat.Version, stat.Cversion), nil
+	case "put":
+		_, err = conn.Set(path, []byte(p.Name()), -1)
+	case "putter": // writes if there is a child
+		_, stat, err := conn.Exists(path)
+		if err == nil && stat.NumChildren > 0 {
+			_, err = conn.Set(path, []byte(p.Name()), -1)
+		}
+		return "", err
+	case "look": // at the number of children, if the first reply is lost
+		_, _, err := conn.Exists(path)
+		if err != nil {
+			return tinyStep(p, "putter", path)
+		}
+		return "", nil
+	case "create":
+		_, err = conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
+	case "ephemeral":
+		_, err = conn.Create(path, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	case "number":
+		value, err = conn.Create(path, nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	case "delete":
+		err = conn.Delete(path, -1)
+	case "list":
+		names, _, err := conn.Children(path)
+		return fmt.Sprint(names), err // in the order of the server
+	case "watch":
+		_, _, _, err = conn.ExistsW(path)
+	case "lock", "unlock", "close", "take", "ack", "enter", "leave": // holds that keep nobody out
+		_, _, err = conn.Exists(path)
+	case "recall": // from memory
+	case "sync":
+		_, err = conn.Sync(path)
+	case "await": // what happens to a node, or a pause, whatever comes first
+		_, _, changed, err := conn.ExistsW(path)
+		if err != nil {
+			return "", err
+		}
+		select {
+		case e := <-changed:
+			return e.Type.String(), nil
+		case <-paused(p):
+			return "", nil
+		}
+	case "hasty": // likewise, with the end of a context, or one made of it
+		limited, cancel := p.Within(p.Context(), 10*time.Millisecond)
+		defer cancel()
+		ctx, stop := context.WithCancel(limited)
+		defer stop()
+		_, _, changed, err := conn.ExistsW(path)
+		if err != nil {
+			return "", err
+		}
+		select {
+		case e := <-changed:
+			return e.Type.String(), nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+	return value, err
+}
+
+// paused is closed after a pause.
+func paused(p *scenario.Player) <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		p.Pause(10 * time.Millisecond)
+		close(over)
+	}()
+	return over
+}
+
+// shown is what the clients see of a run, and its verdict.
+func shown(o *scenario.Outcome) string {
+	return strings.Join(views(o), "\n") + o.Status().String()
+}
+
+// inOrder is likewise, with which replies have come before which calls of another client: of holds
+// and of what is answered from memory, or of all calls.
+func inOrder(all bool) func(o *scenario.Outcome) string {
+	return func(o *scenario.Outcome) string {
+		text, calls := shown(o), map[string]int{}
+		ops := slices.Clone(o.History.Ops)
+		slices.SortFunc(ops, func(a, b linearizability.Op) int { return int(a.Call - b.Call) })
+		var names []string
+		for _, op := range ops {
+			calls[op.Client]++
+			names = append(names, fmt.Sprint(op.Client, calls[op.Client], " ", op.Kind))
+		}
+		var order []string
+		for i, a := range ops {
+			for j, b := range ops {
+				recalls := a.Kind == "recall" || b.Kind == "recall"
+				ofHolds := slices.Contains(holdBegins, a.Kind) && slices.Contains(holdEnds, b.Kind)
+				if a.Client != b.Client && a.OK() && a.Return < b.Call &&
+					(all || ofHolds || recalls) {
+					order = append(order, names[i]+" before "+names[j])
+				}
+			}
+		}
+		slices.Sort(order)
+		return text + strings.Join(order, "\n")
+	}
+}
+
+// everyRun is all that can be seen in the runs of a scenario, each of which it plays: the dumb
+// twin of Prove.
+func everyRun(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) string) (
+	seen map[string]bool, runs int,
+) {
+	return everyRunUpTo(t, s, show, math.MaxInt)
+}
+
+// everyRunUpTo is likewise, but nil if there are more runs.
+func everyRunUpTo(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) string,
+	most int,
+) (seen map[string]bool, runs int) {
+	t.Helper()
+	seen = map[string]bool{}
+	var numbers, ways []int
+	for {
+		at := 0
+		o, err := s.RunBy(func(turn trace.Turn) int {
+			if len(turn.Things) <= 1 {
+				return 0
+			}
+			if at == len(numbers) {
+				numbers, ways = append(numbers, 0), append(ways, 0)
+			}
+			ways[at] = len(turn.Things)
+			at++
+			return numbers[at-1]
+		}, false)
+		check.OK(t, err)
+		if len(o.Result.Missed) == 0 || o.Status() != linearizability.OK {
+			seen[show(o)] = true
+		}
+		runs++
+		for len(numbers) > 0 && numbers[len(numbers)-1] == ways[len(numbers)-1]-1 {
+			numbers, ways = numbers[:len(numbers)-1], ways[:len(numbers)-1]
+		}
+		if len(numbers) == 0 {
+			return seen, runs
+		}
+		if runs == most {
+			return nil, runs
+		}
+		numbers[len(numbers)-1]++
+	}
+}
+
+// everyClass is likewise for one run of each class, found with some mistake, and with true counts.
+func everyClass(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) string,
+	mistake func(w *walk),
+) (seen map[string]bool, classes int) {
+	p := newProver(s)
+	p.plan(s.Plan)
+	mistake(p.trees[0].walk)
+	return everyClassOf(t, p, show), p.Classes
+}
+
+func everyClassOf(t *testing.T, p *prover, show func(o *scenario.Outcome) string) (
+	seen map[string]bool,
+) {
+	seen = map[string]bool{}
+	p.visit = func(o *scenario.Outcome) { seen[show(o)] = true }
+	check.OK(t, p.run(t.Context()))
+	return seen
+}
