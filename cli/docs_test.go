@@ -161,6 +161,15 @@ func TestLinesAboutReplaysWorkInTheirOrder(t *testing.T) {
 	testscript.Run(t, testscript.Params{Files: []string{file}})
 }
 
+// TestProofOfThePageIsCurrent: docs/hunting.md shows what the command prints.
+func TestProofOfThePageIsCurrent(t *testing.T) {
+	t.Parallel()
+	_, text, _ := strings.Cut(readPage(t, "../docs/hunting.md"), "    zksim prove")
+	lines := strings.Split(text, "\n")
+	e := zksim(t.Context(), "prove"+lines[0])
+	e.has(t, 0, strings.TrimSpace(lines[2])+"\n")
+}
+
 // TestServedFilesOfThePageExist: a line of docs/command.md that loads a file comes after one that
 // writes it.
 func TestServedFilesOfThePageExist(t *testing.T) {

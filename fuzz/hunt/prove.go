@@ -94,6 +94,9 @@ type Proof struct {
 // and the error of the context when ctx is done. It tries all runs with fewer faults before one
 // with more, so a violation has as few as possible; see [Proof.Smallest].
 //
+// Two clients are never held to be alike, so that only one of two runs in which they have changed
+// places would be played: their scripts differ in what they draw, and the code may compare names.
+//
 // See [sim.Turns] for what is chosen and [trace.Thing.Commutes] for what makes two orders equal.
 // What is not chosen is fixed:
 //
