@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
@@ -74,61 +73,4 @@ func bareSession(b *testing.B, address string) (fd int) {
 		got += n
 	}
 	return fd
-}
-
-// BenchmarkStartTCP measures the start of a test with a client in another language: a listening
-// server, a connection, a session, and the end of all three.
-func BenchmarkStartTCP(b *testing.B) {
-	for b.Loop() {
-		s := New(Options{})
-		address, ended := listen(b, s)
-		fd := bareSession(b, address)
-		check.OK(b, syscall.Close(fd))
-		check.OK(b, s.Close())
-		check.OK(b, <-ended)
-	}
-}
-
-// BenchmarkWatchesOnOneNode lets 100,000 connections in memory watch a node, and removes it. It
-// reports the longest wait of another call meanwhile, and the time until all have heard of it.
-func BenchmarkWatchesOnOneNode(b *testing.B) {
-	for b.Loop() {
-		s := New(Options{MaxClientConns: -1})
-		check.OK(b, s.Put("/a", nil))
-		var clients []*rawClient
-		for range 100_000 {
-			conn, err := s.dial()
-			check.OK(b, err)
-			c := &rawClient{Conn: conn, t: b}
-			c.handshake(proto.ConnectRequest{TimeoutMs: 40_000})
-			c.sendFrame(wire.AppendRequest(nil, 1, &proto.GetData{Path: "/a", Watch: true})[4:])
-			c.receive()
-			clients = append(clients, c)
-		}
-		over, longest := make(chan bool), make(chan time.Duration)
-		go func() { longest <- longestPut(s, over) }()
-		began := time.Now()
-		check.OK(b, s.Remove("/a"))
-		for _, c := range clients {
-			c.receive()
-		}
-		b.ReportMetric(float64(time.Since(began).Milliseconds()), "all-ms")
-		close(over)
-		b.ReportMetric(float64((<-longest).Milliseconds()), "longest-wait-ms")
-		check.OK(b, s.Close())
-	}
-}
-
-// longestPut puts a node without a pause.
-func longestPut(s *Server, over chan bool) (longest time.Duration) {
-	for {
-		began := time.Now()
-		_ = s.Put("/other", nil)
-		longest = max(longest, time.Since(began))
-		select {
-		case <-over:
-			return longest
-		default:
-		}
-	}
 }

@@ -339,21 +339,3 @@ func TestWatchesShowTheirMode(t *testing.T) {
 		}
 	})
 }
-
-// BenchmarkLoad is a tree of 10,000 nodes.
-func BenchmarkLoad(b *testing.B) {
-	var specs []view.NodeSpec
-	for i := range 10_000 {
-		specs = append(specs, view.NodeSpec{Path: fmt.Sprintf("/dir%d/node%d", i%100, i),
-			Data: []byte("data")})
-	}
-	for b.Loop() {
-		loadOnce(b, specs)
-	}
-}
-
-func loadOnce(b *testing.B, specs []view.NodeSpec) {
-	s := New(Options{})
-	check.OK(b, s.Load(specs))
-	check.OK(b, s.Close())
-}

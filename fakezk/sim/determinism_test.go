@@ -1,9 +1,7 @@
 package sim
 
 import (
-	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -46,17 +44,6 @@ func TestSameSeedSameTrace(t *testing.T) {
 			return
 		}
 	}
-}
-
-func BenchmarkWorld(b *testing.B) {
-	steps := int64(0)
-	for i := range b.N {
-		rng := rand.New(rand.NewPCG(uint64(i), 1))
-		w := World{Seed: uint64(i), Plan: randomPlan(rng, 1, 4), Clients: lockers(4, 4),
-			Limit: time.Minute}
-		steps += mustRun(b, w).Steps
-	}
-	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
 }
 
 // TestTheEndOfADeadProcessIsNotRecorded: it reaches the server when the World has ended, or not, as

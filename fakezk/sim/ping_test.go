@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -54,23 +53,5 @@ func TestPingsThatArePutOffChangeNothing(t *testing.T) {
 			cmpopts.IgnoreFields(trace.Result{}, "BusyStacks")); diff != "" {
 			t.Fatalf("seed %d plan %v: results differ:\n%s", seed, w.Plan, diff)
 		}
-	}
-}
-
-// BenchmarkIdle measures a minute in which clients do nothing but ping.
-func BenchmarkIdle(b *testing.B) {
-	for _, prompt := range []bool{false, true} {
-		b.Run(fmt.Sprintf("prompt=%v", prompt), func(b *testing.B) {
-			idle := func(ctx context.Context, c *Client) {
-				c.Conn()
-				_ = c.Sleep(ctx, time.Minute)
-			}
-			for range b.N {
-				mustRun(b, World{
-					Clients:    []Actor{actor("a", idle), actor("b", idle), actor("c", idle)},
-					noDeferral: prompt,
-				})
-			}
-		})
 	}
 }

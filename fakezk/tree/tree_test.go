@@ -369,29 +369,6 @@ func TestFormatIsGuessed(t *testing.T) {
 	}
 }
 
-// BenchmarkParse: the time for each key does not grow with the number of keys.
-func BenchmarkParse(b *testing.B) {
-	for _, keys := range []int{8_000, 80_000} {
-		for _, format := range []Format{YAML, JSON} {
-			b.Run(fmt.Sprintf("%d keys of %s", keys, format), func(b *testing.B) {
-				var t Tree
-				for i := range keys {
-					t.Nodes = append(t.Nodes, view.NodeSpec{
-						Path: fmt.Sprintf("/app/node-%d", i), Data: []byte("hello"), ACL: openACL(),
-					})
-				}
-				text := t.Text(format)
-				for b.Loop() {
-					if _, err := Parse("tree", format, text); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*keys), "ns/key")
-			})
-		}
-	}
-}
-
 // FuzzParseTree: no text makes the reader panic or hang, and a tree that it reads can be written
 // and read back.
 func FuzzParseTree(f *testing.F) {

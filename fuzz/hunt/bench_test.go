@@ -41,19 +41,3 @@ func BenchmarkHunt(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkSweep measures the sweep of a lock: fault points per second.
-//
-//	go test ./fuzz/hunt -run '^$' -bench Sweep -benchtime 1x -cpuprofile cpu.out
-func BenchmarkSweep(b *testing.B) {
-	s := scenario.Scenario{
-		Workload: fuzztest.Builtin(b, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
-	}
-	for range b.N {
-		sweep, err := hunt.RunSweep(b.Context(), s, hunt.Part{}, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.ReportMetric(float64(sweep.Points)/b.Elapsed().Seconds()*float64(b.N), "points/s")
-	}
-}

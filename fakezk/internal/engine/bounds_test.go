@@ -9,7 +9,6 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
-	"github.com/zksim/zksim/fakezk/internal/state"
 	"github.com/zksim/zksim/internal/check"
 )
 
@@ -90,32 +89,4 @@ func large(n int) []byte {
 	name := make([]byte, 1<<20)
 	name[0] = byte('a' + n)
 	return name
-}
-
-// BenchmarkDeepPath writes below a path of many elements, with a quota and a recursive watch on the
-// server; ns/element must not grow with their number.
-func BenchmarkDeepPath(b *testing.B) {
-	for _, depth := range []int{500, 4000} {
-		b.Run(fmt.Sprint(depth), func(b *testing.B) {
-			e := New(Config{TickTime: time.Second, MaxSessionTimeout: time.Hour}, start)
-			do := func(req proto.Request) {
-				txn := e.Store().Prepare(req, state.Caller{}, 0)
-				if r := e.ensemble.apply(txn).Result; r.Err != proto.OK {
-					b.Fatalf("%s: %s", req.Op(), r.Err)
-				}
-			}
-			do(create("/zookeeper/quota/q", 0))
-			do(create("/zookeeper/quota/q/zookeeper_limits", 0))
-			e.ensemble.leader.watches.data.add(&conn{}, "/q", Recursive)
-			deep := strings.Repeat("/a", depth)
-			for at := 2; at <= len(deep); at += 2 {
-				do(create(deep[:at], 0))
-			}
-			for b.Loop() {
-				do(create(deep+"/x", 0))
-				do(&proto.Delete{Path: deep + "/x", Version: -1})
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*depth), "ns/element")
-		})
-	}
 }

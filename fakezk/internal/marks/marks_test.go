@@ -127,10 +127,3 @@ func marksOfScripts(t *testing.T, file string, found map[string][]string) {
 		found[m[1]] = append(found[m[1]], file)
 	}
 }
-
-func BenchmarkHit(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		Hit("a")
-	}
-}

@@ -182,31 +182,6 @@ func TestACrowdedBucketIsASet(t *testing.T) {
 	}
 }
 
-// BenchmarkOneHash puts and removes names with one Java hash; ns/name must not grow with their
-// number.
-func BenchmarkOneHash(b *testing.B) {
-	for _, n := range []int{1 << 10, 1 << 14} {
-		names := make([]string, n)
-		for i := range names {
-			names[i] = sameHash(i, 14)
-		}
-		for _, kind := range []string{"set", "concurrent"} {
-			b.Run(fmt.Sprintf("%s/%d", kind, n), func(b *testing.B) {
-				for b.Loop() {
-					set := newTable(kind)
-					for _, name := range names {
-						set.add(name)
-					}
-					for _, name := range names {
-						set.remove(name)
-					}
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/name")
-			})
-		}
-	}
-}
-
 // users prints identities without their hashes.
 func users(ids []proto.ID) string {
 	var names []string

@@ -10,41 +10,21 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// BenchmarkCount measures the cost of counting for one request.
-func BenchmarkCount(b *testing.B) {
-	for _, test := range []struct {
-		name string
-		req  proto.Request
-	}{
-		{"get", &proto.GetData{Path: "/bench"}},
-		{"set", &proto.SetData{Path: "/bench", Data: []byte("data"), Version: -1}},
-		{"ping", &proto.Simple{Code: proto.OpPing}},
-	} {
-		b.Run(test.name, func(b *testing.B) {
-			traffic, frame, reaction := benchReaction(b, test.req)
-			b.ReportAllocs()
-			for b.Loop() {
-				traffic.Count(len(frame), &reaction)
-			}
-		})
-	}
-}
-
 func TestCountAllocatesNothing(t *testing.T) {
 	for _, req := range []proto.Request{
-		&proto.GetData{Path: "/bench"}, &proto.Simple{Code: proto.OpPing},
-		&proto.SetData{Path: "/bench", Data: []byte("data"), Version: -1},
+		&proto.GetData{Path: "/node"}, &proto.Simple{Code: proto.OpPing},
+		&proto.SetData{Path: "/node", Data: []byte("data"), Version: -1},
 	} {
-		traffic, frame, reaction := benchReaction(t, req)
+		traffic, frame, reaction := countedReaction(t, req)
 		if n := testing.AllocsPerRun(100, func() { traffic.Count(len(frame), &reaction) }); n > 0 {
 			t.Errorf("%s: %v allocations", req.Op(), n)
 		}
 	}
 }
 
-// benchReaction returns counters, the frame of a request and the reaction to it, which is
+// countedReaction returns counters, the frame of a request and the reaction to it, which is
 // counted once already.
-func benchReaction(
+func countedReaction(
 	tb testing.TB, req proto.Request,
 ) (*fourletter.Traffic, []byte, engine.Reaction) {
 	tb.Helper()
@@ -56,7 +36,7 @@ func benchReaction(
 	}, start)
 	e.Open(1, 0, "127.0.0.1", start)
 	e.Handle(1, wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 10_000})[4:], start)
-	e.Handle(1, wire.AppendRequest(nil, 1, create("/bench", "", 0))[4:], start)
+	e.Handle(1, wire.AppendRequest(nil, 1, create("/node", "", 0))[4:], start)
 	frame := wire.AppendRequest(nil, 1, req)[4:]
 	reaction := e.Handle(1, frame, start)
 	if reaction.Request.Err != proto.OK {
