@@ -61,19 +61,6 @@ func (e *ensembleTest) inject(line string) {
 	injectLine(e, e.Server, line)
 }
 
-func TestAllServersHaveAWriteAtOnce(t *testing.T) {
-	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
-		_, _, changed, err := e.conns[2].ExistsW("/a")
-		check.OK(t, err)
-		e.set(1, "/a", "x")
-		for number := 1; number <= 3; number++ {
-			e.reads(number, "/a", "x")
-		}
-		check.Equal(t, (<-changed).Type, zk.EventNodeCreated, "event at server 2")
-		e.CheckGet(t, "/a", "x")
-	})
-}
-
 // changesBehind injects a fault that lets server 2 lag, watches a node there, and changes the node
 // at server 1. It returns the watch.
 func (e *ensembleTest) changesBehind(lag string) <-chan zk.Event {
@@ -177,33 +164,6 @@ func TestADeadSessionsNodeIsStillVisible(t *testing.T) {
 			check.Equal(t, exists, want, "the node at server %d", number)
 		}
 	})
-}
-
-// TestAClientDoesNotGoBackInTime: a server refuses a client that has seen more.
-func TestAClientDoesNotGoBackInTime(t *testing.T) {
-	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
-		conn, _ := e.ConnectAs(t, Client{Name: "any"})
-		e.inject("lag 1h server=2 at=1ms")
-		time.Sleep(time.Second)
-		e.set(1, "/a", "x")
-		_, _, err := conn.Get("/a")
-		check.OK(t, err)
-		e.inject("refuse 1h server=1 at=1ms")
-		time.Sleep(10 * time.Second)
-		_, _, err = conn.Get("/a")
-		check.OK(t, err)
-		check.Equal(t, e.serverOf("any"), 3, "server of the client")
-	})
-}
-
-// serverOf is the number of the server to which a session is connected.
-func (e *ensembleTest) serverOf(name string) int {
-	for _, s := range e.Sessions() {
-		if s.Name == name {
-			return s.Server
-		}
-	}
-	return 0
 }
 
 // TestAnotherServerLeads when the leader stops, in a new epoch. Sessions live on.

@@ -9,21 +9,6 @@ import (
 	"github.com/zksim/zksim/internal/check"
 )
 
-// TestAnIsolatedFollowerAnswersOldReads, and a write through it waits, until the fault is over.
-func TestAnIsolatedFollowerAnswersOldReads(t *testing.T) {
-	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
-		e.set(1, "/a", "old")
-		e.inject("isolate 4s server=2 at=1s")
-		time.Sleep(2 * time.Second)
-		e.set(1, "/a", "new")
-		e.reads(2, "/a", "old")
-		began := time.Now()
-		e.set(2, "/b", "x")
-		check.Equal(t, time.Since(began), 3*time.Second, "time for the write")
-		e.reads(2, "/a", "new")
-	})
-}
-
 // TestAnIsolatedServerGivesUp after five ticks: its clients move. Sessions of its clients have
 // ended by then, as the leader has not heard of them.
 func TestAnIsolatedServerGivesUp(t *testing.T) {

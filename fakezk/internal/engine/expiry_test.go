@@ -9,7 +9,6 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
-	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/internal/check"
 )
 
@@ -59,18 +58,6 @@ func TestSessionsOfOneTickEndInOrderOfTheirIDs(t *testing.T) {
 	b.wait(6 * time.Second)
 	b.wantOutputs("1:NodeDeleted /b@3000 3:closed@3000 1:NodeDeleted /d@3000 5:closed@3000 " +
 		"1:NodeDeleted /a@4000 2:closed@4000 1:NodeDeleted /c@5000 4:closed@5000")
-}
-
-// A real server may lose the last of these notifications; the engine never does.
-func TestExpiredSessionIsNotifiedOfItsOwnEphemerals(t *testing.T) {
-	b := newBench(t, nil)
-	id := b.connect(2500 * time.Millisecond)
-	b.must(id, create("/a", 1))
-	b.must(id, &proto.AddWatch{Path: "/", Mode: proto.WatchPersistentRecursive})
-	b.now = b.now.Add(900 * time.Millisecond)
-	b.takeOutputs()
-	b.wait(6 * time.Second)
-	b.wantOutputs("1:NodeDeleted /a@3000 1:closed@3000")
 }
 
 // Every request restarts the expiry timer, even one that cannot be decoded; auth and sasl do not.
@@ -135,27 +122,6 @@ func TestCreateSessionMovesTheDeadline(t *testing.T) {
 		b.must(id, ping)
 		check.Equal(t, b.e.NextDeadline().Sub(start), 3*time.Second,
 			"%d ms: after a ping the deadline is", test.timeoutMs)
-	}
-}
-
-func TestCreateSessionIsAnsweredLikeAHandshake(t *testing.T) {
-	for _, hasReadOnly := range []bool{true, false} {
-		b := newBench(t, nil)
-		b.e.Open(1, 0, "127.0.0.1", b.now)
-		hello := wire.AppendConnectRequest(nil,
-			proto.ConnectRequest{TimeoutMs: 5000, HasReadOnly: hasReadOnly})
-		first := slices.Clone(b.e.Handle(1, hello[4:], b.now).Out[0].Frame)
-		resp, err := wire.DecodeConnectResponse(first[4:])
-		if err != nil || resp.HasReadOnly != hasReadOnly {
-			t.Errorf("readOnly %v: %+v, %v", hasReadOnly, resp, err)
-		}
-		r := b.e.Handle(1, request(&proto.CreateSession{TimeoutMs: 1}), b.now)
-		if len(r.Out) != 1 || !slices.Equal(r.Out[0].Frame, first) {
-			t.Errorf("readOnly %v: %v, want % x", hasReadOnly, r.Out, first)
-		}
-		if len(r.Applied) != 1 || len(r.Applied[0].Txn.Changes) > 0 {
-			t.Errorf("it changed %+v", r.Applied)
-		}
 	}
 }
 

@@ -24,21 +24,6 @@ func (b *bench) used(id ConnID, paths ...string) {
 	}
 }
 
-func TestContainerGoesAtTheNextCheckOnceItsChildrenHave(t *testing.T) {
-	b, id := reaperBench(t)
-	b.must(id, container("/c"), &proto.AddWatch{Path: "/c", Mode: proto.WatchPersistent})
-	b.wait(4 * time.Second) // a container that never had a child stays
-	b.wantOutputs("")
-	b.must(id, create("/c/k", 0))
-	b.wait(3 * time.Second) // a container with a child stays, too
-	b.must(id, remove("/c/k"))
-	b.takeOutputs()
-	zxid := b.e.Store().LastZxid()
-	b.wait(3 * time.Second)
-	b.wantOutputs("1:NodeDeleted /c@9000")
-	check.Equal(t, b.e.Store().LastZxid()-zxid, 1, "zxids of the deletion")
-}
-
 func TestReaperDeletesOneNodeInSixMilliseconds(t *testing.T) {
 	b, id := reaperBench(t)
 	b.used(id, "/a", "/b", "/c")
@@ -54,19 +39,6 @@ func TestReaperDeletesOneNodeInSixMilliseconds(t *testing.T) {
 	b.wantOutputs("")
 	check.Equal(t, b.e.Store().LastZxid()-zxid, 1,
 		"zxids of the refused deletion, as on a real server")
-}
-
-func TestTTLNodeGoesWhenUnmodifiedForLongerThanItsTTL(t *testing.T) {
-	b, id := reaperBench(t)
-	b.must(id, ttlNode("/t", 2*time.Second), &proto.Exists{Path: "/t", Watch: true})
-	b.wait(2 * time.Second)
-	b.must(id, &proto.SetData{Path: "/t", Version: -1})
-	b.must(id, &proto.Exists{Path: "/t", Watch: true})
-	b.takeOutputs()
-	b.wait(2 * time.Second)
-	b.wantOutputs("")
-	b.wait(2 * time.Second)
-	b.wantOutputs("1:NodeDeleted /t@6000")
 }
 
 func TestReaperHasADeadlineOnlyWithAContainer(t *testing.T) {

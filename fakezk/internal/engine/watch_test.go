@@ -2,12 +2,8 @@ package engine
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
@@ -54,83 +50,6 @@ func TestWatchesShowTheirMode(t *testing.T) {
 	if left := b.e.Watches(); len(left) > 0 || recursive != 0 {
 		t.Errorf("watches of closed connections: %+v, %d recursive", left, recursive)
 	}
-}
-
-// plainWatches is a simple watch table: a mode for each connection and path, without an index.
-type plainWatches map[string]WatchMode // "conn path"
-
-func (p plainWatches) trigger(ev proto.EventType, path string, conns int) []ConnID {
-	var hit []ConnID
-	for id := range ConnID(conns) {
-		concerned := false
-		for key, mode := range p {
-			var watcher ConnID
-			var watched string
-			fmt.Sscan(key, &watcher, &watched)
-			under := path == watched || watched == "/" || strings.HasPrefix(path, watched+"/")
-			switch {
-			case watcher != id:
-			case mode == Recursive && under && ev != proto.EventChildrenChanged,
-				mode == Persistent && path == watched:
-				concerned = true
-			case mode == OneShot && path == watched:
-				concerned = true
-				delete(p, key)
-			}
-		}
-		if concerned {
-			hit = append(hit, id)
-		}
-	}
-	return hit
-}
-
-func TestWatchTableAgreesWithAPlainOne(t *testing.T) {
-	paths := []string{"/", "/a", "/a/b", "/ab", "/a/b/c"}
-	rapid.Check(t, func(t *rapid.T) {
-		table := newWatches().data
-		plain := plainWatches{}
-		var conns []*conn
-		for id := range ConnID(3) {
-			conns = append(conns, &conn{id: id})
-		}
-		for range rapid.IntRange(1, 40).Draw(t, "steps") {
-			c := rapid.SampledFrom(conns).Draw(t, "conn")
-			path := rapid.SampledFrom(paths).Draw(t, "path")
-			key := fmt.Sprintf("%d %s", c.id, path)
-			switch rapid.IntRange(0, 4).Draw(t, "what") {
-			case 0:
-				_, was := plain[key]
-				delete(plain, key)
-				if table.remove(c, path) != was {
-					t.Fatalf("remove of %s returns %v", key, !was)
-				}
-			case 1, 2:
-				mode := WatchMode(rapid.IntRange(0, 2).Draw(t, "mode"))
-				plain[key] = mode
-				table.add(c, path, mode)
-			default:
-				ev := proto.EventType(rapid.IntRange(1, 4).Draw(t, "event"))
-				hit := table.trigger(nil, ev, path)
-				var got []ConnID
-				for _, c := range hit {
-					got = append(got, c.id)
-				}
-				slices.Sort(got)
-				if want := plain.trigger(ev, path, len(conns)); !slices.Equal(slices.Compact(got),
-					want) {
-					t.Fatalf("%s %s: %v, want %v", ev, path, got, want)
-				}
-			}
-			count := 0
-			for _, list := range table.byPath {
-				count += len(list)
-			}
-			if count != len(plain) {
-				t.Fatalf("%d watches, want %d", count, len(plain))
-			}
-		}
-	})
 }
 
 // TestWatchesOfAGoneConnectionGoInShares drops a connection with more watches than one call

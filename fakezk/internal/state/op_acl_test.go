@@ -8,6 +8,7 @@ import (
 	"github.com/zksim/zksim/internal/check"
 )
 
+// TestWhoMayRead has what package conform cannot ask (families/acl.txt).
 func TestWhoMayRead(t *testing.T) {
 	from := func(ip string) Caller { return Caller{IDs: []proto.ID{{Scheme: "ip", ID: ip}}} }
 	ip := func(id string) []proto.ACL { return []proto.ACL{{Perms: 1, Scheme: "ip", ID: id}} }
@@ -17,18 +18,8 @@ func TestWhoMayRead(t *testing.T) {
 		by   Caller
 		want bool
 	}{
-		{"world", world(proto.PermRead), guest(), true},
-		{"other permissions", world(proto.PermAll &^ proto.PermRead), guest(), false},
-		{"nobody may", world(0), asAlice(), false},
-		{"super may", world(0), Caller{Super: true}, true},
 		{"super by identity", world(0), Caller{IDs: []proto.ID{{Scheme: "super"}}}, true},
-		{"alice", aliceOnly, asAlice(), true},
-		{"not alice", aliceOnly, guest(), false},
-		{"address", ip("127.0.0.1"), from("127.0.0.1"), true},
-		{"neighbour", ip("127.0.0.2"), from("127.0.0.1"), false},
-		{"first bits", ip("127.9.9.9/8"), from("127.0.0.1"), true},
 		{"other first bits", ip("126.9.9.9/8"), from("127.0.0.1"), false},
-		{"all addresses", ip("1.2.3.4/0"), from("127.0.0.1"), true},
 		{"no address", ip("1.2.3.4/0"), Caller{}, false},
 		{"IPv6 address", ip("1.2.3.4/0"), from("::1"), false},
 	}
@@ -78,24 +69,6 @@ func TestAddressesInAllDigits(t *testing.T) {
 		if ok != want || ok && address != 0x01020304 {
 			t.Errorf("%q: %#x, %v; want %v", text, address, ok, want)
 		}
-	}
-}
-
-// BenchmarkLongACL sets an ACL with many entries; ns/entry must not grow with their number.
-func BenchmarkLongACL(b *testing.B) {
-	for _, n := range []int{1 << 9, 1 << 13} {
-		list := make([]proto.ACL, n)
-		for i := range list {
-			list[i] = proto.ACL{Perms: 1, Scheme: "digest", ID: fmt.Sprintf("user%d:hash", i)}
-		}
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := testDraft(Caller{}).expandACL(list); err != proto.OK {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/entry")
-		})
 	}
 }
 

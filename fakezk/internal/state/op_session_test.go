@@ -3,8 +3,6 @@ package state
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/internal/check"
 )
@@ -22,40 +20,6 @@ func TestSessionsAreListedByID(t *testing.T) {
 	if got, ok := s.Session(3); ok {
 		t.Errorf("%+v", got)
 	}
-}
-
-func TestCloseDeletesEphemeralsInOneTransaction(t *testing.T) {
-	s := newStore(t)
-	must(t, s, asAlice(), create("/p"), createFlags("/p/z", 1),
-		&proto.Create{Code: proto.OpCreate, Path: "/p/a", Flags: 1, ACL: aliceOnly},
-		createFlags("/m", 1), createFlags("/gone", 1), remove("/gone"),
-		&proto.SetACL{Path: "/p", ACL: world(proto.PermRead), Version: -1})
-	must(t, s, Caller{Session: s2}, createFlags("/other", 1))
-
-	txn := s.PrepareCloseSession(s1, 77)
-	want := Txn{ // the order of a clone of Java's HashSet
-		Zxid: s.LastZxid() + 1, Time: 77, Session: s1, Op: proto.OpCloseSession,
-		Changes: []Change{
-			DeleteNode{Path: "/p/z"}, DeleteNode{Path: "/p/a"}, DeleteNode{Path: "/m"},
-			CloseSession{ID: s1},
-		},
-	}
-	if diff := cmp.Diff(want, txn); diff != "" {
-		t.Fatal(diff)
-	}
-	r := s.Apply(txn)
-	wantEvents := "Deleted /p/z, ChildrenChanged /p, Deleted /p/a, ChildrenChanged /p, " +
-		"Deleted /m, ChildrenChanged /"
-	if got := events(r); got != wantEvents || r.Err != proto.OK || r.Reply != nil {
-		t.Errorf("%+v", r)
-	}
-	if st := stat(t, s, "/p"); st.Pzxid != txn.Zxid || st.NumChildren != 0 || st.Cversion != 4 {
-		t.Errorf("%+v", st)
-	}
-	if _, ok := s.Session(s1); ok {
-		t.Error("the session is still there")
-	}
-	check.Diff(t, s.Ephemerals(s2), []string{"/other"})
 }
 
 func TestClosingAnUnknownSessionConsumesAZxid(t *testing.T) {

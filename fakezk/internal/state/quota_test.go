@@ -1,7 +1,6 @@
 package state
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
@@ -23,8 +22,6 @@ func createData(path, data string) *proto.Create {
 	return c
 }
 
-func nullData(path string) *proto.SetData { return &proto.SetData{Path: path, Version: -1} }
-
 // quotaFixture has /q (3 nodes, 9 bytes) under a quota.
 func quotaFixture(t testing.TB, enforce bool, limits string) *Store {
 	t.Helper()
@@ -45,41 +42,6 @@ func dataOf(t testing.TB, s *Store, path string) string {
 		t.Fatalf("no node %s", path)
 	}
 	return string(n.Data)
-}
-
-// TestQuotaCounts compares with the replies of a real server to the same writes.
-func TestQuotaCounts(t *testing.T) {
-	s := quotaFixture(t, false, "count=4,bytes=20=;byteHardLimit=30;countHardLimit=5")
-	before := stat(t, s, statsOfQ)
-	steps := []struct {
-		req  proto.Request
-		want string
-	}{
-		{createData("/q/c", "xyz"), "count=4,bytes=12"},
-		{set("/q/c", "x", -1), "count=4,bytes=10"},
-		{nullData("/q/c"), "count=4,bytes=9"},
-		{remove("/q/c"), "count=3,bytes=9"},
-		{createData("/outside", "xyz"), "count=3,bytes=9"},
-		{createData("/qq", "xyz"), "count=3,bytes=9"},
-		{multi(createData("/q/c", "abc"), set("/q/c", "abcd", 0)), "count=4,bytes=13"},
-		{multi(remove("/q/c"), remove("/no")), "count=4,bytes=13"},
-		{remove("/q/c"), "count=3,bytes=9"},
-		// Beyond all limits, which are not enforced.
-		{createData("/q/c", "01234567890123456789012345678901234567890"), "count=4,bytes=50"},
-		{remove("/q/c"), "count=3,bytes=9"},
-	}
-	for _, step := range steps {
-		r := do(t, s, guest(), step.req)
-		if got := dataOf(t, s, statsOfQ); got != step.want || r.Err != proto.OK {
-			t.Fatalf("%s: %s: got %s, want %s", describe(step.req), r.Err, got, step.want)
-		}
-		if got := events(r); strings.Contains(got, statsName) {
-			t.Errorf("%s fires %s", describe(step.req), got)
-		}
-	}
-	after := stat(t, s, statsOfQ)
-	before.DataLength = after.DataLength
-	check.Diff(t, after, before, "stat of the statistics")
 }
 
 func TestNearestQuotaCountsAlone(t *testing.T) {
@@ -114,39 +76,17 @@ func TestQuotaStatsOfOthers(t *testing.T) {
 	}
 }
 
-func TestQuotaNeedsLimitsAndStats(t *testing.T) {
-	s := quotaFixture(t, true, "count=1,bytes=1=;byteHardLimit=1;countHardLimit=1")
-	must(t, s, guest(), remove(limitsOfQ), createData("/q/c", "12"))
-	check.Equal(t, dataOf(t, s, statsOfQ), "count=3,bytes=9", "without limits")
-	must(t, s, guest(), createData(limitsOfQ, "count=1,bytes=1=;countHardLimit=1"),
-		remove(statsOfQ), createData("/q/d", "12"))
-	must(t, s, guest(), createData(statsOfQ, "anything"))
-	check.Equal(t, dataOf(t, s, statsOfQ), "count=5,bytes=13", "stats made again")
-}
-
-// TestHardLimits compares with a real server with zookeeper.enforceQuota.
+// TestHardLimits compares with a real server with zookeeper.enforceQuota. Package conform has more
+// limits (families/quota.txt).
 func TestHardLimits(t *testing.T) {
-	sequential := createFlags("/q/s", proto.FlagPersistentSequential)
 	tests := []struct {
 		name   string
 		limits string
 		req    proto.Request
 		want   proto.ErrCode
 	}{
-		{
-			"bytes", "count=1,bytes=1=;byteHardLimit=10;countHardLimit=8",
-			createData("/q/x", "01"), proto.QuotaExceeded,
-		},
-		{"last byte", "count=1,bytes=1=;byteHardLimit=10", createData("/q/x", "0"), proto.OK},
-		{"soft limits", "count=1,bytes=1", createData("/q/x", "0123456789"), proto.OK},
-		{"limit before version", "byteHardLimit=10", set("/q/b", "01", 77), proto.QuotaExceeded},
-		{"same size at the limit", "byteHardLimit=1", set("/q/a", "54321", -1), proto.OK},
 		{"smaller, but beyond", "byteHardLimit=1", set("/q/a", "5432", -1), proto.QuotaExceeded},
 		{"count", "countHardLimit=3", create("/q/x"), proto.QuotaExceeded},
-		{"last node", "countHardLimit=4", create("/q/x"), proto.OK},
-		{"sequential", "countHardLimit=3", sequential, proto.QuotaExceeded},
-		{"count does not mind data", "countHardLimit=3", set("/q/a", "0123456789", -1), proto.OK},
-		{"existing before limit", "countHardLimit=3", create("/q/a"), proto.NodeExists},
 		{"elsewhere", "countHardLimit=3", create("/x"), proto.OK},
 		{"delete", "countHardLimit=1", remove("/q/a"), proto.OK},
 		{"garbage", "hello", create("/q/x"), proto.MarshallingError},

@@ -7,28 +7,6 @@ import (
 	"github.com/zksim/zksim/internal/check"
 )
 
-func TestPathRules(t *testing.T) {
-	good := []string{
-		"/", "/a", "/a/b", "/...", "/..a", "/a..b", "/.a", "/ ", "/a\\b",
-		"/\u00a0", "/漢", "/\uf900", "/\uffef",
-	}
-	bad := []string{
-		"", "a", "/a/", "//", "//a", "/a//b", "/.", "/..", "/a/./b", "/a/..",
-		"/\x00", "/\x01", "/\x1f", "/\x7f", "/\u009f", "/\ue000", "/\uf8ff", "/\ufff0",
-		"/\ufffd", "/\uffff", "/\U0001F600", "/\xff", "/\xed\xa0\x80",
-	}
-	for _, path := range good {
-		if !validPath(path) {
-			t.Errorf("%q is refused", path)
-		}
-	}
-	for _, path := range bad {
-		if validPath(path) {
-			t.Errorf("%q is accepted", path)
-		}
-	}
-}
-
 func TestMalformedWriteConsumesAZxid(t *testing.T) {
 	s := newStore(t)
 	before := imageOf(s)

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/internal/check"
 )
@@ -78,82 +76,6 @@ func TestMalformedRequestsNameTheField(t *testing.T) {
 			}
 			check.Contains(t, err.Error(), test.want, "error")
 		})
-	}
-}
-
-func TestLenientLikeTheJavaServer(t *testing.T) {
-	tests := []struct {
-		name string
-		op   proto.OpCode
-		body string
-		want proto.Request
-	}{
-		{
-			"any non-zero byte is true", proto.OpExists, "00000001 2f 80",
-			&proto.Exists{Path: "/", Watch: true},
-		},
-		{"trailing bytes", proto.OpSync, "00000001 2f dead", &proto.Sync{Path: "/"}},
-		{"null path to sync", proto.OpSync, "ffffffff", &proto.Sync{Path: proto.NullPath}},
-		{
-			"null path to setData", proto.OpSetData, "ffffffff ffffffff ffffffff",
-			&proto.SetData{Path: proto.NullPath, Version: -1},
-		},
-		{"null prefix", proto.OpGetEphemerals, "ffffffff", &proto.GetEphemerals{}},
-		{"path that is not UTF-8", proto.OpSync, "00000003 2fff61", &proto.Sync{Path: "/\ufffda"}},
-		{
-			"deleteContainer's body", proto.OpDeleteContainer, "00000001 2f",
-			&proto.DeleteContainer{Path: "\x00"},
-		},
-		{
-			"empty data", proto.OpSetData, "00000001 2f 00000000 ffffffff",
-			&proto.SetData{Path: "/", Data: []byte{}, Version: -1},
-		},
-		{
-			"null ACL list", proto.OpSetACL, "00000001 2f ffffffff 00000000",
-			&proto.SetACL{Path: "/"},
-		},
-		{
-			"ACL count -5", proto.OpSetACL, "00000001 2f fffffffb 00000000",
-			&proto.SetACL{Path: "/", ACL: []proto.ACL{}},
-		},
-		{"body of a ping", proto.OpPing, "ff", &proto.Simple{Code: proto.OpPing}},
-		{"empty multi", proto.OpMulti, "ffffffff 01 ffffffff", &proto.Multi{}},
-		{"any end marker", proto.OpMulti, "00000001 02 00000000", &proto.Multi{}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := DecodeRequest(test.op, unhex(t, test.body))
-			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
-				t.Errorf("%v\n%s", err, diff)
-			}
-		})
-	}
-}
-
-func TestUnknownOperations(t *testing.T) {
-	for _, op := range []proto.OpCode{0, 10, 23, 50, 99, 108, -1, -2, -12} {
-		if _, err := DecodeRequest(op, nil); !errors.Is(err, ErrUnknownOp) {
-			t.Errorf("%s: %v", op, err)
-		}
-	}
-}
-
-func TestShortFirstFrames(t *testing.T) {
-	if _, err := DecodeConnectRequest(make([]byte, 28)); err != nil {
-		t.Errorf("28 zero bytes: %v", err)
-	}
-	for n := range 28 {
-		if _, err := DecodeConnectRequest(make([]byte, n)); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%d zero bytes: %v", n, err)
-		}
-	}
-	for n := range 8 {
-		if _, _, err := DecodeHeader(make([]byte, n)); !errors.Is(err, ErrMalformed) {
-			t.Errorf("header of %d bytes: %v", n, err)
-		}
-	}
-	if _, body, err := DecodeHeader(make([]byte, 8)); err != nil || len(body) != 0 {
-		t.Errorf("header of 8 bytes: body % x, %v", body, err)
 	}
 }
 
