@@ -53,35 +53,35 @@ func (c *Command) read(k kind) (h histories, err error) {
 // judgeAll judges the history of all processes. With several processes it begins with the likely
 // clocks. If the tokens allow other ones that explain the calls, nothing is violated: as with a
 // call of unknown outcome, one explanation is enough. Clocks of which the tokens say nothing are no
-// explanation; then a violation that other clocks do not show is undecided, and so is what only
-// equal clocks show.
+// explanation, nor are clocks that differ by more than those of a time service without need; then a
+// violation that other clocks do not show is undecided, and so is what only equal clocks show.
 func (c *Command) judgeAll(k kind, h histories) (checked, error) {
 	if h.clocks == nil {
 		return c.judgeWith(k, h, nil)
 	}
-	likely := likelyOf(h.clocks)
-	r, err := c.judgeWith(k, h, likely)
+	shown := likelyOf(h.clocks)
+	r, err := c.judgeWith(k, h, shown)
 	if err != nil {
 		return r, err
 	}
-	shown := likely
-	if r.Status() == linearizability.Violated {
-		for _, add := range others(h.clocks) {
-			other, err := c.judgeWith(k, h, add)
-			if err != nil {
-				continue // the tokens do not allow these clocks together
-			}
-			if other.Status() != linearizability.Violated && moves(h.clocks, add) {
-				r, shown = other, add
-				break
-			}
-			r.doubt(other)
-		}
-	} else if add := equalOf(h.clocks); !slices.Equal(add, likely) {
+	if add := equalOf(h.clocks); !slices.Equal(add, shown) {
 		equal, err := c.judgeWith(k, h, add)
-		if err == nil && equal.Status() == linearizability.Violated {
+		if err == nil && equal.Status() > r.Status() {
 			equal.doubt(r) // the likely clocks are a guess
 			r, shown = equal, add
+		}
+	}
+	for _, add := range others(h.clocks) {
+		if r.Status() == linearizability.OK {
+			break
+		}
+		other, err := c.judgeWith(k, h, add)
+		switch {
+		case err != nil: // the tokens do not allow these clocks together
+		case other.Status() < r.Status() && explains(h.clocks, add):
+			r, shown = other, add
+		default:
+			r.doubt(other)
 		}
 	}
 	r.notes = append(c.clockNotes(h, shown), r.notes...)
@@ -95,21 +95,29 @@ func likelyOf(clocks []record.Clock) (add []time.Duration) {
 	return add
 }
 
-// equalOf is likelyOf, but clocks without bounds agree if they may.
+// near is the greatest difference of clocks that a time service keeps.
+const near = 100 * time.Millisecond
+
+// mayBeNear reports whether a clock may be near to the one with which it is compared.
+func mayBeNear(c record.Clock) bool { return c.Least <= near && c.Most >= -near }
+
+// equalOf is likelyOf, but clocks that may agree do so if they have no bounds or are not near.
 func equalOf(clocks []record.Clock) []time.Duration {
 	add := likelyOf(clocks)
 	for i, clock := range clocks {
-		if !clock.Bounded() && clock.Least <= 0 && clock.Most >= 0 {
-			add[i] = 0
+		if mayBeNear(clock) && (!clock.Bounded() || add[i].Abs() > near) {
+			add[i] = max(clock.Least, min(0, clock.Most))
 		}
 	}
 	return add
 }
 
-// moves reports whether only clocks with bounds are other ones than the likely.
-func moves(clocks []record.Clock, add []time.Duration) bool {
-	for i, clock := range clocks {
-		if !clock.Bounded() && add[i] != clock.Likely {
+// explains reports whether what is added to the files may be an explanation: the tokens give bounds
+// to each clock that is changed, and each that may be near is.
+func explains(clocks []record.Clock, add []time.Duration) bool {
+	for i, equal := range equalOf(clocks) {
+		c, far := clocks[i], add[i].Abs() > near
+		if add[i] != equal && (!c.Bounded() || mayBeNear(c) && far) {
 			return false
 		}
 	}
@@ -151,21 +159,33 @@ func (r *checked) doubt(other checked) {
 	}
 }
 
-// bounds are the bounds of a clock that are tried. Where the tokens give none, the clocks differ by
-// less than a second, as those do that a time service keeps.
-func bounds(c record.Clock) (least, most time.Duration) {
-	if c.Bounded() {
-		return c.Least, c.Most
-	}
-	return max(c.Least, c.Likely-time.Second), min(c.Most, c.Likely+time.Second)
-}
-
-// mostClocks limits the differences of clocks that are tried.
+// mostClocks limits the differences of clocks that are tried, near ones and others.
 const mostClocks = 100
 
 // others lists what is added to the files beside the likely: values between the bounds of each, in
-// all combinations if there are few files, else one file after the other.
+// all combinations if there are few files, else one file after the other. Clocks that may be near
+// are tried so first. Where the tokens give no bounds, others differ from the likely by less than a
+// second.
 func others(clocks []record.Clock) [][]time.Duration {
+	close, wide := slices.Clone(clocks), slices.Clone(clocks)
+	for i, c := range clocks {
+		if mayBeNear(c) {
+			close[i].Least, close[i].Most = max(c.Least, -near), min(c.Most, near)
+			close[i].Likely = equalOf(clocks)[i]
+		}
+		if !c.Bounded() {
+			wide[i].Least = max(c.Least, c.Likely-time.Second)
+			wide[i].Most = min(c.Most, c.Likely+time.Second)
+		}
+		if !close[i].Bounded() {
+			close[i] = wide[i]
+		}
+	}
+	return append(between(close), between(wide)...)
+}
+
+// between lists the values between the bounds of the clocks.
+func between(clocks []record.Clock) [][]time.Duration {
 	var free []int // the files with another clock than that with which they are compared
 	for i, clock := range clocks {
 		if clock.Least < clock.Most {
@@ -186,11 +206,11 @@ func others(clocks []record.Clock) [][]time.Duration {
 		if single {
 			grown = list[:1]
 		}
-		least, most := bounds(clocks[i])
 		for _, add := range slices.Clone(grown) {
 			for n := range perFile {
 				next := slices.Clone(add)
-				next[i] = least + (most-least)*time.Duration(n)/time.Duration(perFile-1)
+				next[i] = clocks[i].Least +
+					(clocks[i].Most-clocks[i].Least)*time.Duration(n)/time.Duration(perFile-1)
 				list = append(list, next)
 			}
 		}

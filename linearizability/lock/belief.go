@@ -27,6 +27,11 @@ func judgeBelief(t table) lin.Verdict {
 				w.Client, t.kind.noun, w.From, w.Client, w.Duration)
 		}
 	}
+	for i := range t.holds {
+		if others := fullBefore(t, i, (*hold).believedAtMostUntil); others != nil {
+			return t.kind.perhapsTooMany(lin.Belief, others, t.holds[i])
+		}
+	}
 	if zombies := len(windows); zombies > 0 {
 		return judging.Fine(lin.Belief, "beliefs overlap at most inside %s", judging.Count(zombies, "zombie window"))
 	}

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -28,7 +29,7 @@ func fullBefore(t table, i int, until func(*hold) int64) []*hold {
 // differ reports whether two holds are certainly not one hold. Two holds of one client in one
 // session may be one hold of a re-entrant lock.
 func (k kind) differ(a, b *hold) bool {
-	return (a.owner != b.owner || k.counted) && a.ending != unknownEnd && b.ending != unknownEnd
+	return a.owner != b.owner || k.counted
 }
 
 // overlap compares half-open intervals: a hold that begins at the step in which another ends does
@@ -60,6 +61,17 @@ func (k kind) tooManyBelieve(others []*hold, b *hold) lin.Verdict {
 			"%s (%s) has held it since step %d, and nothing has ended that",
 		k.names(holds), all, k.noun, k.places(), b.lock.Return,
 		k.holder(a), a.sessionAndNode(), a.lock.Return)
+}
+
+// perhapsTooMany is the verdict on a hold that began when others may have taken all places: the end
+// of one of these holds is not known.
+func (k kind) perhapsTooMany(property string, others []*hold, b *hold) lin.Verdict {
+	holds := k.oneTooMany(others, b)
+	lost := holds[slices.IndexFunc(holds, func(h *hold) bool { return h.ending == unknownEnd })]
+	return judging.Unknown(property, steps(holds), "%s may have had the %s at once%s since step %d: "+
+		"%s, who was granted it at step %d, lost it at an unknown step before %d, which the server's "+
+		"log would show", k.names(holds), k.noun, strings.TrimSuffix(k.places(), ","), b.lock.Return,
+		k.holder(lost), lost.lock.Return, lost.beliefEnd)
 }
 
 // oneTooMany returns b and enough of the others to exceed the capacity by one.

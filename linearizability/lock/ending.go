@@ -58,9 +58,11 @@ func (h *hold) endAtServer(history lin.History, log judging.Log) {
 	h.giveUp(history)
 }
 
-// knownLoss returns the first notice by which the client knew that the hold was over.
+// knownLoss returns the first notice by which the client knew that the hold was over. A notice
+// after a release, and after the next grant to its client, is not about this hold.
 func (h *hold) knownLoss(history lin.History) (lin.Notice, bool) {
 	n, expired := judging.FirstNotice(history, h.lock.Client, h.lock.Call, lin.SessionExpired)
+	expired = expired && (h.unlock == nil || h.next == nil || n.Step < h.next.Return)
 	if lost, signalled := signalTo(history, h); signalled && (!expired || lost.Step < n.Step) {
 		return lost, true
 	}

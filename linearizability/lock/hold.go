@@ -31,8 +31,20 @@ type hold struct {
 // client after its session has ended: then the grant was before that.
 func (h *hold) granted() int64 { return min(h.lock.Return, h.serverEnd) }
 
-// ownedUntil is the step at which the hold ends for the server.
+// ownedUntil is the step at which the hold ends for the server. If that is not known, it is before
+// the grant.
 func (h *hold) ownedUntil() int64 { return h.serverEnd }
+
+// ownedAtMostUntil is ownedUntil, but the latest possible one.
+func (h *hold) ownedAtMostUntil() int64 {
+	if h.ending == unknownEnd {
+		return h.beliefEnd
+	}
+	return h.serverEnd
+}
+
+// believedAtMostUntil is believedUntil, but the latest possible one.
+func (h *hold) believedAtMostUntil() int64 { return min(h.beliefEnd, h.ownedAtMostUntil()) }
 
 // heldUntil is the step until which the lock is the client's, for the server and for the client.
 func (h *hold) heldUntil() int64 { return min(h.beliefEnd, h.serverEnd) }

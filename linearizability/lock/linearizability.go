@@ -118,7 +118,8 @@ func releaseEvent(t table, h *hold) judging.Event[model.LockOp] {
 // overBy is the step by which a hold with an unknown end was over.
 func (h *hold) overBy(history lin.History) int64 {
 	n, lost := h.knownLoss(history)
-	if u := h.unlock; u != nil && u.Outcome == lin.OpNotHeld && (!lost || u.Return < n.Step) {
+	if u := h.unlock; u != nil && (u.OK() || u.Outcome == lin.OpNotHeld) &&
+		(!lost || u.Return < n.Step) {
 		return u.Return
 	}
 	return n.Step

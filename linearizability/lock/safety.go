@@ -23,6 +23,11 @@ func judgeSafety(t table) lin.Verdict {
 			return t.kind.tooManyOwn(others, h)
 		}
 	}
+	for i := range t.holds {
+		if others := fullBefore(t, i, (*hold).ownedAtMostUntil); others != nil {
+			return t.kind.perhapsTooMany(lin.Safety, others, t.holds[i])
+		}
+	}
 	return judging.Fine(lin.Safety, "%d grants, never %s owners at once", len(t.holds),
 		oneMore(t.kind.capacity))
 }

@@ -24,7 +24,8 @@ func Identified(element, id string) string { return element + "#" + id }
 //     its return, returns their number, and removes no other. No element is both discarded and
 //     delivered.
 //
-// Without the server's log discards may have removed any elements of their ids.
+// Without the server's log discards may have removed any elements of their ids that were not
+// delivered.
 type WithIDs Claims
 
 // Properties implements [lin.Claims].
@@ -145,9 +146,12 @@ func discardOf(calls []lin.Op, e *element, likely func(op *lin.Op) bool) (by *li
 
 // badDiscard compares each discard with its removals.
 func badDiscard(t table) (v lin.Verdict, bad bool) {
+	if !t.log.Known {
+		return tooManyRemoved(t)
+	}
 	for i := range t.history.Ops {
 		op := &t.history.Ops[i]
-		if op.Kind != ops.Discard || !t.log.Known {
+		if op.Kind != ops.Discard {
 			continue
 		}
 		removed := 0
@@ -163,6 +167,31 @@ func badDiscard(t table) (v lin.Verdict, bad bool) {
 			return judging.Violated(lin.Delivery, []int64{op.Call, op.Return},
 				"%s says that it removed %s elements of the id %q, but it was %d%s",
 				judging.Describe(*op), op.Output, op.Input, removed, t.otherIDs(op)), true
+		}
+	}
+	return lin.Verdict{}, false
+}
+
+// tooManyRemoved compares the numbers that discards have returned, and the elements that were
+// delivered, with the offers of each id.
+func tooManyRemoved(t table) (v lin.Verdict, bad bool) {
+	left := map[string]int{} // of the elements of an id
+	for _, e := range t.elements {
+		if e.offer != nil && len(e.takes) == 0 {
+			left[e.id]++
+		}
+	}
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
+		n, err := strconv.Atoi(op.Output)
+		if op.Kind != ops.Discard || !op.OK() || err != nil {
+			continue
+		}
+		if left[op.Input] -= n; left[op.Input] < 0 {
+			return judging.Violated(lin.Delivery, []int64{op.Call, op.Return},
+				"%s says that it removed %d elements of the id %q: with the other discards and the "+
+					"elements that were delivered these are %d more than were offered",
+				judging.Describe(*op), n, op.Input, -left[op.Input]), true
 		}
 	}
 	return lin.Verdict{}, false

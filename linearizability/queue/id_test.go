@@ -86,6 +86,10 @@ func TestIDQueue(t *testing.T) {
 			{Name: "without a log",
 				Steps: "a offers x#1; a offers y#2; a offers z#1; " +
 					"b discard(1) deletes x deletes z -> 2; c takes y; rest; unlogged"},
+			{Name: "without a log, discarded and delivered", Bad: lin.Delivery,
+				Says: `removed 1 elements of the id "1": with the other discards and the elements ` +
+					"that were delivered these are 1 more than were offered",
+				Steps: "a offers x#1; b discard(1) -> 1; c takes x; unlogged"},
 			{Name: "bookkeeping is left", Opts: Claims{Path: "/q", Items: "/q/items"},
 				Bad: lin.Orphans, Says: "/q/claims/1 is no element",
 				Steps: "a offer(x) creates items/1=x creates claims/1=x ok; " +

@@ -22,7 +22,7 @@ func judgeLockedOrder(t lockedTable) lin.Verdict {
 	}
 	for i := range t.history.Ops {
 		op := &t.history.Ops[i]
-		if !isTake(op) || !op.OK() || !op.Empty || !t.log.Known || emptyDuring(t, op) {
+		if !isTake(op) || !op.OK() || !op.Empty || emptyDuring(t, op) {
 			continue
 		}
 		return judging.Violated(lin.Order, []int64{op.Call, op.Return},

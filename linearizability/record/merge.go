@@ -15,7 +15,7 @@ import (
 
 // A Clock is what is known of the clock of a process: what to add to its times, so that all times
 // are of one clock. Least and Most are the bounds that the tokens give, and Likely is the value
-// between them to begin with: none, if the bounds allow that the clocks agree.
+// between them to begin with, as little as they allow.
 type Clock struct{ Least, Likely, Most time.Duration }
 
 // far is a bound of a Clock that the tokens do not give.
@@ -27,12 +27,10 @@ func (c Clock) Bounded() bool { return c.Least > -far && c.Most < far }
 func (c Clock) likely() Clock {
 	switch {
 	case c.Least <= 0 && c.Most >= 0:
-	case c.Bounded():
-		c.Likely = (c.Least + c.Most) / 2
 	case c.Least > 0:
-		c.Likely = c.Least + tick
+		c.Likely = c.Least + min(tick, (c.Most-c.Least)/2)
 	default:
-		c.Likely = c.Most - tick
+		c.Likely = c.Most - min(tick, (c.Most-c.Least)/2)
 	}
 	return c
 }
