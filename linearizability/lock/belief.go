@@ -43,8 +43,8 @@ func judgeBelief(t table) lin.Verdict {
 func zombieWindows(t table) []lin.ZombieWindow {
 	var list []lin.ZombieWindow
 	for _, h := range t.holds {
-		if h.ending != takenAway || h.whyNotOwner != "" {
-			continue
+		if h.ending != takenAway || h.whyNotOwner != "" || h.node == nil && h.owner.Session == 0 {
+			continue // it did not end so, or it is not known when
 		}
 		from, fromTime := h.serverEnd, h.serverEndTime
 		if from < h.lock.Return {

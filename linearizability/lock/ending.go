@@ -30,8 +30,12 @@ type holdEnd struct {
 }
 
 // endAtServer finds out when the hold ended for the server.
-func (h *hold) endAtServer(history lin.History, log judging.Log) {
+func (h *hold) endAtServer(history lin.History, nodes holderNodes) {
+	log := nodes.log
 	h.serverEnd, h.serverEndTime = log.SessionEnd(h.owner.Session)
+	if h.owner.Session == 0 {
+		h.serverEnd, h.serverEndTime = nodes.firstEnd(h.lock)
+	}
 	if h.serverEnd != judging.Never {
 		h.ending = takenAway
 	}

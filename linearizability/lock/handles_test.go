@@ -24,5 +24,11 @@ func TestHandlesOfOneClientExcludeEachOther(t *testing.T) {
 		{Name: "a handle and another client", Bad: lin.Safety,
 			Says:  "a (handle 2) and b own the lock",
 			Steps: "a lock(handle 2) owns a-0 ok; b locks b-1"},
+		{Name: "two sessions that are not told, one of them over",
+			Steps: "a lock() owns a-0 unknown; a@7 lock(handle 2) owns a-1 ok@0#0; a@7 expires a-1; " +
+				"b locks b-2"},
+		{Name: "two sessions that are not told", Bad: lin.Safety,
+			Says:  "a (handle 2) and b own the lock",
+			Steps: "a lock() owns a-0 unknown; a@7 lock(handle 2) owns a-1 ok@0#0; b locks b-2"},
 	})
 }

@@ -38,7 +38,7 @@ func newTable(h lin.History, kind kind, claims Claims) table {
 	for _, held := range t.holds {
 		held.owner, held.node, held.whyNotOwner = t.nodes.ownerOf(held)
 		held.believeTheLog()
-		held.endAtServer(h, t.log)
+		held.endAtServer(h, t.nodes)
 		held.endBelief(h, claims)
 	}
 	slices.SortStableFunc(t.holds, func(a, b *hold) int {

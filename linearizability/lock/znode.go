@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judging"
@@ -111,6 +112,19 @@ func (n holderNodes) hasOther(z *judging.Znode, op lin.Op) bool {
 	return slices.ContainsFunc(n.log.Znodes, func(other *judging.Znode) bool {
 		return other != z && n.isOwn(other, op) && other.ExistsAt(op.Return)
 	})
+}
+
+// firstEnd is the first end of a session of the znodes of which one is the hold's: those of several
+// connections of a client, none of which tells its session.
+func (n holderNodes) firstEnd(op lin.Op) (step int64, at time.Duration) {
+	step = judging.Never
+	for _, z := range n.log.Znodes {
+		end, t := n.log.SessionEnd(z.Owner)
+		if end < step && n.isOwn(z, op) && z.ExistsAt(op.Return) {
+			step, at = end, t
+		}
+	}
+	return step, at
 }
 
 // ofSecondHold is ofHold for a hold beside one in another mode: its znode is the last that the
