@@ -171,18 +171,27 @@ func (l *link) mayArrive(lane *carry.Lane, again func()) bool {
 
 // handOver and fail are the only ways in which a connection wakes its client.
 func (l *link) handOver(bytes []byte) {
-	if l.renews(bytes) {
-		return
+	if a := (arrival{bytes: bytes}); !l.renews(bytes) && !l.waits(a) {
+		l.reach(a)
 	}
-	l.process.woken()
-	l.noteReply(bytes)
-	l.end.HandOver(bytes, l.net.agenda.ClockLag())
 }
 
 func (l *link) fail(err error) {
+	if a := (arrival{err: err}); !l.waits(a) {
+		l.reach(a)
+	}
+}
+
+// reach lets something reach the client.
+func (l *link) reach(a arrival) {
 	l.process.woken()
-	l.noteLost()
-	l.end.Fail(err)
+	if a.err != nil {
+		l.noteLost()
+		l.end.Fail(a.err)
+		return
+	}
+	l.noteReply(a.bytes)
+	l.end.HandOver(a.bytes, l.net.agenda.ClockLag())
 }
 
 // renews moves the client's read deadline in place of the reply to a ping. The client of Connect
@@ -193,12 +202,19 @@ func (l *link) renews(bytes []byte) bool {
 }
 
 // keepReply keeps the caller of a request from the reply.
-func (l *link) keepReply(m *carry.Message) (k *zkclient.Kept, ok bool) {
+func (l *link) keepReply(m *carry.Message) (k kept, ok bool) {
 	h, _, err := wire.DecodeHeader(m.Bytes)
-	if conn := l.process.client.conn(l.connect); err == nil && conn != nil {
-		return zkclient.Keep(conn, h.Xid)
+	conn := l.process.client.conn(l.connect)
+	switch {
+	case err != nil:
+		return nil, false
+	case l.connect == 0:
+		l.ownConn.withheld = append(l.ownConn.withheld, h.Xid)
+		return withheld{l, h.Xid}, true
+	case conn == nil:
+		return nil, false
 	}
-	return nil, false
+	return zkclient.Keep(conn, h.Xid)
 }
 
 func compareLinks(a, b *link) int {

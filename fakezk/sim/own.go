@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"encoding/binary"
+	"slices"
+
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/fakezk/trace"
@@ -13,6 +16,65 @@ type ownConn struct {
 	host      string // dialed; "" for a connection of Connect
 	connected bool   // the client has been told of its session, and of no loss
 	closing   bool   // the client has closed its session
+
+	withheld []int32   // the numbers of requests whose replies wait; see pauses
+	arrived  []arrival // what waits, in order
+}
+
+// arrival is a message that reaches the client, or the end of the connection.
+type arrival struct {
+	bytes []byte
+	err   error
+}
+
+// withheld is the reply to a request on a connection that the client's own code has dialed. The
+// World does not know which goroutine waits for it. So all that follows on the connection waits for
+// the reply, but for replies to pings: the session lives on, as in any other pause.
+type withheld struct {
+	link *link
+	xid  int32
+}
+
+// Release lets the reply reach the client.
+func (w withheld) Release() {
+	c := &w.link.ownConn
+	c.withheld = slices.DeleteFunc(c.withheld, func(xid int32) bool { return xid == w.xid })
+	w.link.goOn()
+}
+
+// keeps reports whether an arrival is a reply that is withheld. Half a reply is not.
+func (c *ownConn) keeps(a arrival) bool {
+	if len(a.bytes) < 8 || int(binary.BigEndian.Uint32(a.bytes))+4 != len(a.bytes) {
+		return false
+	}
+	return slices.Contains(c.withheld, int32(binary.BigEndian.Uint32(a.bytes[4:])))
+}
+
+// waits reports whether an arrival has to wait.
+func (l *link) waits(a arrival) bool {
+	c := &l.ownConn
+	switch {
+	case len(c.arrived) == 0 && !c.keeps(a):
+		return false
+	case len(c.arrived) > 0 && c.keeps(c.arrived[0]) && isPingReply(a.bytes):
+		return false
+	}
+	c.arrived = append(c.arrived, a)
+	return true
+}
+
+// goOn lets the client have what has waited, one after the other.
+func (l *link) goOn() {
+	c := &l.ownConn
+	if len(c.arrived) == 0 || c.keeps(c.arrived[0]) {
+		return
+	}
+	a := c.arrived[0]
+	c.arrived = c.arrived[1:]
+	l.reach(a)
+	if len(c.arrived) > 0 {
+		l.net.agenda.Schedule(l.net.agenda.Now()+1, l.goOn)
+	}
 }
 
 // noteReply notes what a message to the client tells it: the first one accepts or refuses its

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
-	"github.com/zksim/zksim/fakezk/internal/zkclient"
 	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
 	"github.com/zksim/zksim/fakezk/sim/internal/record"
 	"github.com/zksim/zksim/fakezk/trace"
@@ -17,8 +16,11 @@ type pausedCaller struct {
 	process *process
 	request int // its number
 	until   time.Duration
-	kept    *zkclient.Kept
+	kept    kept
 }
+
+// kept is a reply that its caller does not get before Release.
+type kept interface{ Release() }
 
 // pauses keeps callers from the replies to their requests.
 type pauses struct {
@@ -30,7 +32,7 @@ type pauses struct {
 }
 
 // pause keeps the caller of a request from its reply. The fault misses if there is no such caller:
-// the client has given the request up already, or its own code has dialed.
+// the client has given the request up already.
 func (s *pauses) pause(l *link, m *carry.Message, f *carry.Armed, until time.Duration) {
 	c := s.find(l.process, m.Number)
 	if c == nil {

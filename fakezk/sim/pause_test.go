@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"net"
 	"testing"
 	"time"
 
@@ -87,4 +88,60 @@ func TestTwoConnectionsHaveTheirOwnCallers(t *testing.T) {
 		s.writeLine("exists: %v", err)
 	})
 	between(t, "the paused caller", p.when(t, "exists"), 3*second, 3*second+soon)
+}
+
+// ownDial is a connection that the client's own code has dialed.
+func (s *stage) ownDial() *zk.Conn {
+	conn, _, err := zk.Connect([]string{Address}, 10*second, zk.WithLogger(quiet{}),
+		zk.WithDialer(func(_, address string, timeout time.Duration) (net.Conn, error) {
+			return s.dialDirect(s.ctx, address, time.Now().Add(timeout))
+		}))
+	if err != nil {
+		s.writeLine("connect: %v", err)
+	}
+	return conn
+}
+
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+
+// TestAPauseOnAConnectionOfTheCodesOwn keeps the reply, and all that follows but pings, for longer
+// than a session lives without them; the request is applied.
+func TestAPauseOnAConnectionOfTheCodesOwn(t *testing.T) {
+	p := perform(t, "pause 30s client=a op=exists request=1\npause 3s client=a op=create request=1",
+		func(s *stage) {
+			conn := s.ownDial()
+			defer conn.Close()
+			_, err := conn.Create("/e", nil, zk.FlagEphemeral, worldACL)
+			s.writeLine("create: %v", err)
+			exists, _, ch, err := conn.ExistsW("/x")
+			s.writeLine("goes on: %t %v", exists, err)
+			s.writeLine("event %s", (<-ch).Type)
+			there, _, err := conn.Exists("/e")
+			s.writeLine("/e is there: %t %v", there, err)
+		}, func(s *stage) {
+			_ = s.Sleep(s.ctx, 4*second)
+			createPath(s)
+		})
+	p.wantLines(t, "a", "create: <nil>", "goes on: false <nil>", "event EventNodeCreated",
+		"/e is there: true <nil>")
+	between(t, "the first one", p.when(t, "create"), 3*second, 3*second+soon)
+	between(t, "the paused one", p.when(t, "goes on"), 33*second, 33*second+soon)
+	check.Equal(t, p.changes(trace.SessionEnded, "/e"), 0, "ends of sessions")
+}
+
+// TestThePausedCodeHearsOfTheEndBehindItsReply, although its session ends before.
+func TestThePausedCodeHearsOfTheEndBehindItsReply(t *testing.T) {
+	p := perform(t, "pause 3s client=a op=exists request=1\nexpire client=a at=1s",
+		func(s *stage) {
+			conn := s.ownDial()
+			defer conn.Close()
+			there, _, err := conn.Exists("/x")
+			s.writeLine("exists: %t %v", there, err)
+			_, err = conn.Create("/e", nil, 0, worldACL)
+			s.writeLine("create: %v", err)
+		})
+	p.wantLines(t, "a", "exists: false <nil>", "create: zk: connection closed")
+	between(t, "the paused one", p.when(t, "exists"), 3*second, 3*second+soon)
 }
