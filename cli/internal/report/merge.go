@@ -22,6 +22,11 @@ func Merge(
 	files []string, partial bool, workloads scenario.Catalogue,
 ) (united any, missing []string, bad bool, err error) {
 	reports, missing, err := readReports(files)
+	early := slices.IndexFunc(reports, func(r shardReport) bool { return r.early != "" })
+	if err == nil && early >= 0 && !partial {
+		err = fmt.Errorf("%s: shard %s %s; expected all of its work, or --partial",
+			reports[early].file, reports[early].content.shard().Shard, reports[early].early)
+	}
 	if err == nil && len(missing) > 0 && !partial {
 		err = fmt.Errorf("no file has shard %s; expected all shards of %s, or --partial",
 			strings.Join(missing, ", "), files[0])
@@ -50,6 +55,7 @@ var errOtherReport = errors.New("it is the report of another command")
 type shardReport struct {
 	file    string
 	content mergeable
+	early   string // how its work ended early, "" if it did not
 }
 
 // mergeable is a report that can be merged with those of other shards.
@@ -66,7 +72,7 @@ type mergeable interface {
 func readReports(files []string) (reports []shardReport, missing []string, err error) {
 	by := map[string]string{} // files by shard
 	for _, file := range files {
-		content, err := readReport(file)
+		content, early, err := readReport(file)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", file, err)
 		}
@@ -75,7 +81,7 @@ func readReports(files []string) (reports []shardReport, missing []string, err e
 			return nil, nil, fmt.Errorf("%s: shard %s is in %s, too", file, shard, before)
 		}
 		by[shard] = file
-		reports = append(reports, shardReport{file, content})
+		reports = append(reports, shardReport{file, content, early})
 	}
 	var part hunt.Part
 	if err := part.UnmarshalText([]byte(reports[0].content.shard().Shard)); err != nil {
@@ -95,39 +101,44 @@ func readReports(files []string) (reports []shardReport, missing []string, err e
 	return reports, missing, nil
 }
 
-// readReport reads a report. Its keys determine its kind.
-func readReport(file string) (mergeable, error) {
+// readReport reads a report, and says how its work ended early. Its keys determine its kind.
+func readReport(file string) (content mergeable, early string, err error) {
 	text, err := os.ReadFile(file)
 	if path := (*os.PathError)(nil); errors.As(err, &path) {
-		return nil, path.Err // the caller names the file
+		return nil, "", path.Err // the caller names the file
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(text, &keys); err != nil {
-		return nil, notReport(err)
+		return nil, "", notReport(err)
 	}
-	content := reportWith(keys)
+	content = reportWith(keys)
 	if content == nil {
-		return nil, errors.New("no report of fuzz, sweep, prove or gallery")
+		return nil, "", errors.New("no report of fuzz, sweep, prove or gallery")
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(content); err != nil {
-		return nil, notReport(err)
+		return nil, "", notReport(err)
 	}
 	if sweep, ok := content.(*Sweep); ok {
 		for i, v := range sweep.Violations {
 			if v.First == nil {
-				return nil, fmt.Errorf("violation %d has no key first", i+1)
+				return nil, "", fmt.Errorf("violation %d has no key first", i+1)
 			}
 		}
 	}
 	if content.shard().Shard == "" {
-		return nil, errors.New("the report has no shard; print it with --shard and --json")
+		return nil, "", errors.New("the report has no shard; print it with --shard and --json")
 	}
-	return content, nil
+	if string(keys["interrupted"]) == "true" {
+		early = "was interrupted"
+	} else if why := keys["error"]; why != nil {
+		early = "ended early, by " + string(why)
+	}
+	return content, early, nil
 }
 
 // reportWith is an empty report of the kind that has the keys, nil if there is none.
