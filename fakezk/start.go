@@ -3,8 +3,12 @@ package fakezk
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"os"
+	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,6 +45,9 @@ func Start(t TB, opts ...Options) *Server {
 		t.Fatalf("fakezk.Start: at most one Options, got %d", len(opts))
 	}
 	s := New(o)
+	if s.bubble != "" {
+		t.Cleanup(warnOfWait(ownStack()))
+	}
 	t.Cleanup(func() {
 		for _, f := range s.Faults() {
 			if !f.Fired {
@@ -60,6 +67,59 @@ func Start(t TB, opts ...Options) *Server {
 		}
 	})
 	return s
+}
+
+// longWait is the virtual time after which a wait is taken for one that nobody ends: half of it at
+// least it has been seen at its place.
+const longWait = 24 * time.Hour
+
+// warnings is where Start writes what is of no use at the end of a test.
+var warnings io.Writer = os.Stderr
+
+// warnOfWait names the call in which a test, whose stack has the given head, waits for longer than
+// longWait: the pings of its clients let virtual time go on, so the wait lasts until go test ends
+// the process.
+func warnOfWait(head string) (stop func()) {
+	goroutine, _, _ := strings.Cut(head, "[")
+	look := func() (place string) {
+		all := make([]byte, 4<<20)
+		_, stack, _ := strings.Cut("\n"+string(all[:runtime.Stack(all, true)]), "\n"+goroutine)
+		stack, _, _ = strings.Cut(stack, "\n\n")
+		return waitOf(stack)
+	}
+	var first string
+	timer := time.AfterFunc(longWait/2, func() { first = look() })
+	second := time.AfterFunc(longWait, func() {
+		if place := look(); place != "" && place == first {
+			fmt.Fprintf(warnings, "fakezk: the test has waited for %v of virtual time %s: without "+
+				"a deadline it waits until go test ends it\n", longWait/2, place)
+		}
+	})
+	return func() { _, _ = timer.Stop(), second.Stop() }
+}
+
+// waitOf is the place of the code of the test that waits, by its stack: "at lock_test.go:24, in
+// recipes.(*Lock).Lock". It is "" if the test is not waiting, or sleeps.
+func waitOf(stack string) string {
+	state, calls, _ := strings.Cut(stack, "\n")
+	waits := slices.ContainsFunc([]string{"[chan ", "[select", "[sync."}, func(s string) bool {
+		return strings.HasPrefix(state, s)
+	})
+	lines, callee := strings.Split(calls, "\n"), ""
+	for i := 0; waits && i+1 < len(lines); i += 2 {
+		function, place := lines[i], strings.Fields(lines[i+1])[0]
+		if at := strings.LastIndex(function, "("); at > 0 {
+			function = path.Base(function[:at])
+		}
+		if file, _, _ := strings.Cut(place, ".go:"); strings.HasSuffix(file, "_test") {
+			if callee == "" {
+				return "at " + path.Base(place)
+			}
+			return "at " + path.Base(place) + ", in " + callee
+		}
+		callee = function
+	}
+	return ""
 }
 
 // logOpen names the sessions that still have a connection. A client that nobody closes goes on, and
@@ -241,11 +301,16 @@ func checkBubble(server string) error {
 	return errors.New("fakezk: the server was made in another testing/synctest bubble")
 }
 
+// ownStack is the beginning of the stack of the caller's goroutine.
+func ownStack() string {
+	var buf [128]byte
+	return string(buf[:runtime.Stack(buf[:], false)])
+}
+
 // bubbleNumber is the number of the caller's testing/synctest bubble, "" outside of any. The first
 // line of a goroutine's stack has it: "goroutine 7 [running, synctest bubble 3]:".
 func bubbleNumber() string {
-	var buf [128]byte
-	line, _, _ := strings.Cut(string(buf[:runtime.Stack(buf[:], false)]), "\n")
+	line, _, _ := strings.Cut(ownStack(), "\n")
 	_, number, _ := strings.Cut(line, "synctest bubble ")
 	number, _, _ = strings.Cut(number, "]")
 	return number

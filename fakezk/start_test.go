@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -329,4 +330,43 @@ func TestConnectionsThatAreLeftOpenAreNamed(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestALongWaitIsNamed: nothing ends a wait without a deadline in a bubble, so its place is told
+// before go test ends the test. A sleep and a wait that is over are not.
+func TestALongWaitIsNamed(t *testing.T) {
+	var told strings.Builder
+	warnings = &told
+	defer func() { warnings = os.Stderr }()
+	for name, wait := range map[string]struct {
+		in   func(gone <-chan zk.Event)
+		says string
+	}{
+		"for an event": {func(gone <-chan zk.Event) { <-gone }, "virtual time at start_test.go:"},
+		"in a call": {func(<-chan zk.Event) {
+			var over sync.WaitGroup
+			over.Add(1)
+			time.AfterFunc(30*time.Hour, over.Done)
+			over.Wait()
+		}, ", in sync.(*WaitGroup).Wait: without a deadline"},
+		"asleep": {func(<-chan zk.Event) { time.Sleep(30 * time.Hour) }, ""},
+		"twice": {func(gone <-chan zk.Event) {
+			time.Sleep(20 * time.Hour)
+			<-gone
+		}, ""},
+	} {
+		told.Reset()
+		synctest.Test(t, func(t *testing.T) {
+			conn := Start(t).Connect(t)
+			_, _, gone, err := conn.ExistsW("/a")
+			check.OK(t, err)
+			time.AfterFunc(29*time.Hour, func() {
+				_, err := conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll))
+				check.OK(t, err)
+			})
+			wait.in(gone)
+		})
+		check.Equal(t, told.String() != "", wait.says != "", "%s: %s", name, told.String())
+		check.Contains(t, told.String(), wait.says)
+	}
 }

@@ -15,6 +15,12 @@ func TestTheGuardIsNamed(t *testing.T) {
 			"the body's own reads of the tree count as steps, too": {OutOfSteps: true, Steps: 9},
 		"the body has not ended after 7s of virtual time, which is the time limit of a run; " +
 			"it was not tried to its end": {},
+		"the body has not ended after 7s of virtual time, which is the time limit of a run; it was " +
+			"not tried to its end: it waits at service_test.go:12": {
+			Busy: []string{"a", observer},
+			BusyStacks: []string{"", "goroutine 7 [select]:\nlock.(*Lock).Lock(0x1)\n\t/src/lock.go:3 +0x1\n" +
+				"service.Test.func1(0x1)\n\t/src/service_test.go:12 +0x1\n\t/src/service_test.go:9 +0x1"},
+		},
 		"client a gets no further: the code under test has sent 5 requests since step 3 without " +
 			"a pause": {Runaway: &trace.Runaway{Client: "a", Requests: 5, Step: 3}},
 	} {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -179,11 +181,25 @@ func (w *World) failed(result *trace.Result) *failure {
 			"cancels", w.awaited, result.Elapsed.Round(time.Second))}
 	case !w.over:
 		return &failure{value: fmt.Sprintf("the body has not ended after %s of virtual time, which "+
-			"is the time limit of a run; it was not tried to its end",
-			result.Elapsed.Round(time.Second))}
+			"is the time limit of a run; it was not tried to its end%s",
+			result.Elapsed.Round(time.Second), waitOf(result))}
 	}
 	return nil
 }
+
+// waitOf says at which line of the test the body waits, "" if that is not known.
+func waitOf(result *trace.Result) string {
+	i := slices.Index(result.Busy, observer)
+	if i < 0 || i >= len(result.BusyStacks) {
+		return ""
+	}
+	if line := testLine.FindString(result.BusyStacks[i]); line != "" {
+		return ": it waits at " + line
+	}
+	return ""
+}
+
+var testLine = regexp.MustCompile(`[^/\s]+_test\.go:\d+`)
 
 // Context is done when the World ends, after six hours of virtual time.
 func (w *World) Context() context.Context { return w.ctx }
