@@ -7,18 +7,22 @@ let width = 0;
 // laneOfServer is the lane of a server by its number, 0 if there is only one.
 const laneOfServer = (n) => laneOf.get(n ? "server " + n : "server");
 
-// placeLanes puts the servers into the middle, so that few arrows cross another lane.
+// placeLanes puts the servers into the middle, so that few arrows cross another lane. Many clients
+// stand close, so that the lines have some room beside them.
 function placeLanes(room) {
   lanes.length = 0;
   const left = Math.ceil(run.clients.length / 2);
-  const own = (c) => 46 + 17 * c.goroutines.length;
   const wide = run.servers > 1 ? 62 * run.servers + 36 : 88; // of all servers
-  const least = run.clients.reduce((sum, c) => sum + own(c), wide + 8);
+  let inner = 18;
+  const own = (c) => inner + 28 + 17 * c.goroutines.length;
+  const sum = () => run.clients.reduce((sum, c) => sum + own(c), wide + 8);
+  if (sum() > 1.4 * room) inner = 2;
+  const least = sum();
   const spare = Math.max(0, Math.min((room - least) / (run.clients.length + 1), 60));
   let x = 8;
   const add = (c, side, index) => {
     const room = own(c) + spare;
-    lanes.push({ ...c, x: side < 0 ? x + room - 18 - spare / 2 : x + 18 + spare / 2, side,
+    lanes.push({ ...c, x: side < 0 ? x + room - inner - spare / 2 : x + inner + spare / 2, side,
       colour: `var(--lane${index % 16})` });
     x += room;
   };

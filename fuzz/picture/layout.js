@@ -100,7 +100,7 @@ function foldText(row) {
     if (!kinds.has(l.f)) kinds.set(l.f, new Set());
     kinds.get(l.f).add(l.a);
   }
-  const parts = [...kinds].map(([kind, who]) =>
+  const parts = [...kinds].map(([kind, who]) => kind === "own line" ? "requests of the test itself" :
     `${kind}s of ${[...who].filter((a) => a !== "server").sort().join(", ") || "server"}`);
   const count = row.to - row.from + 1;
   const from = row.from > 1 ? lineAt(row.from - 1).t : 0;

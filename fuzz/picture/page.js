@@ -299,8 +299,10 @@ function start() {
   const wanted = /^#step-(\d+)$/.exec(location.hash);
   let steps = named ? named.steps.filter((s) => new RegExp(`\\b${s}\\b`).test(run.summary)) : [];
   if (named && !steps.length) steps = named.steps;
+  // what a test expects of a service has no steps: it fails at the end
+  const failed = named && !steps.length && rows.findLast((r) => r.kind === "line");
   const first = wanted ? +wanted[1] :
-    Math.max(0, ...steps) || run.strikes[0]?.step || 1;
+    Math.max(0, ...steps) || run.strikes[0]?.step || failed?.from || 1;
   if (!wanted) showAll(steps);
   select(Math.min(first, last));
 }

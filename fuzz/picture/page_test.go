@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/internal/browser"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
+	"github.com/zksim/zksim/linearizability"
 )
 
 // TestPage opens pages in a browser, and uses them as a reader does. None of them may complain, or
@@ -23,6 +24,7 @@ func TestPage(t *testing.T) {
 		"it shows several servers":            pageShowsSeveralServers,
 		"the index is readable":               pageOfTheIndex,
 		"sixteen clients differ":              pageOfSixteenClients,
+		"a test's own check fails at the end": pageOfAnObserver,
 		"it folds and unfolds":                pageFoldsAndUnfolds,
 		"it obeys keys":                       pageObeysKeys,
 		"print has every line":                pagePrintHasEveryLine,
@@ -125,11 +127,12 @@ func pageShowsSeveralServers(t *testing.T, b *browser.Browser) {
 
 // pageOfSixteenClients: each lane has a colour of its own, in light and in dark.
 func pageOfSixteenClients(t *testing.T, b *browser.Browser) {
-	b.Size(1900, 900)
+	b.Size(1400, 900)
 	b.OpenFile(pageOf(t, fuzztest.Run(t, scenario.Scenario{
 		Workload: fuzztest.Builtin(t, "lock", "recipes.Lock"), Seed: 1,
 		Script: scenario.Script{Clients: 16, Rounds: 1},
 	})))
+	b.Want("true", `width < 860`) // beside it there is room for the lines
 	for range 2 {
 		b.Want("16", `new Set(lanes.filter((l) => !l.server).map((l) => {
 			const e = element("i", { style: "color:" + l.colour });
@@ -137,6 +140,20 @@ func pageOfSixteenClients(t *testing.T, b *browser.Browser) {
 			return getComputedStyle(e).color })).size`)
 		b.Press("t")
 	}
+}
+
+// pageOfAnObserver: the verdict of a property has no steps, and the test's own reads are folded.
+func pageOfAnObserver(t *testing.T, b *browser.Browser) {
+	b.Size(1400, 900)
+	o := fuzztest.Run(t, scenario.Scenario{
+		Workload: fuzztest.Builtin(t, "lock", "recipes.Lock"), Seed: 1,
+		Script: scenario.Script{Clients: 2, Rounds: 1},
+	})
+	b.OpenFile(pageOf(t, scenario.Observed(o.Scenario, "b", o.Result, linearizability.Verdict{
+		Property: "property", Status: linearizability.Violated, Summary: "nobody is registered",
+	})))
+	b.Want("true", `view.cursor === rows.findLast((r) => r.kind === "line").from && view.cursor > 9`)
+	b.Want("true", `document.body.innerText.includes("requests of the test itself")`)
 }
 
 // pageOfTheIndex is readable, and leads to its pages.

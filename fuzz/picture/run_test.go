@@ -145,12 +145,13 @@ func TestCallsHaveTheirSource(t *testing.T) {
 		o             *scenario.Outcome
 		where, source string
 	}{
-		{exhibit(t, "empty-list-owns"), "github.com/zksim/zksim/fuzz/object/lock.go:",
-			"err := p.client.Do(ops.Lock, "},
+		{exhibit(t, "empty-list-owns"), "", ""}, // the script of package object is nobody's code
 		{hostileRun(t), "github.com/zksim/zksim/fuzz/picture/run_test.go:", "_ = p.Do(evil, evil, "},
 	} {
 		c := runOf(test.o).Calls[0]
-		if !strings.HasPrefix(c.Where, test.where) || !strings.HasPrefix(c.Source, test.source) {
+		found := c.Where != "" || c.Source != ""
+		if found != (test.where != "") || !strings.HasPrefix(c.Where, test.where) ||
+			!strings.HasPrefix(c.Source, test.source) {
 			t.Errorf("a call is at %q, %q; want %q, %q", c.Where, c.Source, test.where, test.source)
 		}
 	}

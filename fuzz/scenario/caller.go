@@ -15,13 +15,18 @@ func (n noted) String() string { return n.text }
 
 func (n noted) Caller() uintptr { return n.caller }
 
-// callerOf is the place outside of this package that has begun a call.
+// callerOf is the place outside of this package that has begun a call; 0 for the script of a kind
+// of object, which is no code of the user.
 func callerOf() uintptr {
 	var pcs [4]uintptr
 	frames := pcs[:runtime.Callers(3, pcs[:])]
 	for _, pc := range frames {
 		f := runtime.FuncForPC(pc - 1)
-		if f != nil && !strings.HasPrefix(f.Name(), "github.com/zksim/zksim/fuzz/scenario.") {
+		switch {
+		case f == nil || strings.HasPrefix(f.Name(), "github.com/zksim/zksim/fuzz/scenario."):
+		case strings.HasPrefix(f.Name(), "github.com/zksim/zksim/fuzz/object."):
+			return 0
+		default:
 			return pc
 		}
 	}
