@@ -22,6 +22,7 @@ const (
 	children = "/" // which they are, and how many; their order is that of the names
 	counter  = "#" // the number of the next sequential child
 	watched  = "!" // by whom
+	deleted  = "-" // by a request
 )
 
 // The parts of the queue of transactions that a server of an ensemble is to apply.
@@ -68,6 +69,7 @@ func (t *touches) add(req proto.Request) {
 		t.change(path, parent)
 	case *proto.Delete:
 		t.change(path, parent)
+		t.writes = append(t.writes, path+deleted)
 	case *proto.SetData:
 		t.readStat(path, being)
 		t.writes = append(t.writes, path+content)
@@ -310,17 +312,30 @@ func (t *turns) describeEnd(d *trace.Thing, p *process) {
 	}
 }
 
-// describeExpiry adds what the end of a client's sessions does: their ephemerals go. Those that
-// have gone before would have gone now.
+// describeExpiry adds what the end of a client's sessions does: their ephemerals go. Of those that
+// have gone before, only the deletes matter, which come to nothing behind that end.
 func (t *turns) describeExpiry(d *trace.Thing, p *process) {
 	var does touches
 	for _, path := range slices.Sorted(maps.Keys(p.ephemerals)) {
-		does.change(path, parentOf(path))
+		if t.isEphemeralOf(path, p) {
+			does.change(path, parentOf(path))
+		}
+		does.reads = append(does.reads, path+deleted)
 	}
 	d.Alone = d.Alone || t.engine.Servers() > 1 // what each server sees of it is too much to tell
 	t.addWatchers(d, &does, 0)
 	d.Reads, d.Writes = append(d.Reads, does.reads...), append(d.Writes, does.writes...)
 	d.Updates = append(d.Updates, does.updates...)
+}
+
+// isEphemeralOf reports whether a node goes with a session of a client.
+func (t *turns) isEphemeralOf(path string, p *process) bool {
+	for session := range p.sessions {
+		if slices.Contains(t.engine.Store().Ephemerals(session), path) {
+			return true
+		}
+	}
+	return false
 }
 
 // noteEphemerals notes which nodes go with the sessions of clients, if a fault may end one.

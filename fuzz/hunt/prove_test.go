@@ -26,10 +26,12 @@ func TestProofShowsTheOrdersOfCallsAndReplies(t *testing.T) {
 		{"", []string{"lock /x, unlock /x", "lock /y, unlock /y", "lock /dir, unlock /dir"}},
 		{"", []string{"pause, take /x, pause, ack /x", "take /y, ack /y"}},
 		{"", []string{"enter /x, pause, leave /x, get /y", "set /y, enter /y"}},
+		{"", []string{"lock /x, lock /x, unlock /x, unlock /x, close /x", "lock /y"}},
 		{"", []string{"recall /x, get /x, recall /x", "get /y, get /y"}},
 		{"", []string{"get /x, recall /x", "get /y, recall /y, get /y"}},
 		{"drop-request client=a request=2", []string{"lock /x, unlock /x", "lock /y, close /y"}},
 		{"expire client=a at=100ms", []string{"lock /x, unlock /x", "lock /y, unlock /y"}},
+		{"expire client=b at=100ms", []string{"lock /x", "lock /y, unlock /y, close /y"}},
 		{"stall 3s client=a request=2", []string{"lock /x, unlock /x", "lock /y, unlock /y"}},
 	} {
 		t.Run(c.plan+strings.Join(c.scripts, " | "), func(t *testing.T) {
@@ -78,6 +80,14 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 		return a.Commutes(b) || (a.Kind == trace.Strikes || b.Kind == trace.Strikes) &&
 			a.Client != b.Client
 	}
+	keeping := func(a, b trace.Thing) bool { // forgets what went before the end of its session
+		for _, t := range []*trace.Thing{&a, &b} {
+			t.Reads = slices.DeleteFunc(slices.Clone(t.Reads), func(part string) bool {
+				return strings.HasSuffix(part, "-")
+			})
+		}
+		return a.Commutes(b)
+	}
 	patient := func(a, b trace.Thing) bool { // no context and no pause ends before a message
 		return a.Commutes(b) || a.Kind == trace.Wakes || b.Kind == trace.Wakes
 	}
@@ -105,6 +115,8 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 		{"", []string{"putter /dir", "create /dir/m"}, careless},
 		{"expire client=a request=2", []string{"ephemeral /e, get /x", "get /e, get /e"}, faultless},
 		{"expire client=a at=100ms", []string{"ephemeral /e", "get /e, get /e"}, everlasting},
+		{"expire client=a at=100ms", []string{"ephemeral /e", "get /e, delete /e"}, keeping},
+		{"expire client=a at=100ms", []string{"ephemeral /e, delete /e", "get /e"}, careless},
 		{"drop-reply client=a request=1", []string{"set /x, get /y", "set /y, get /x"}, careless},
 		{"drop-request client=a request=2", []string{"await /x, get /y", "get /y, set /x"}, careless},
 		{"cut client=a request=2", []string{"watch /x, get /y", "set /x, set /y"}, careless},

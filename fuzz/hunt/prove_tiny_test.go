@@ -173,7 +173,7 @@ func inOrder(all bool) func(o *scenario.Outcome) string {
 		for i, a := range ops {
 			for j, b := range ops {
 				recalls := a.Kind == "recall" || b.Kind == "recall"
-				ofHolds := slices.Contains(holdBegins, a.Kind) && slices.Contains(holdEnds, b.Kind)
+				ofHolds := slices.Contains(holdBegins, a.Kind) && endsHold(ops, b)
 				if a.Client != b.Client && a.OK() && a.Return < b.Call &&
 					(all || ofHolds || recalls) {
 					order = append(order, names[i]+" before "+names[j])
@@ -183,6 +183,22 @@ func inOrder(all bool) func(o *scenario.Outcome) string {
 		slices.Sort(order)
 		return text + strings.Join(order, "\n")
 	}
+}
+
+// endsHold reports whether a call ends a hold of its client: more calls have begun one before it
+// than have ended one.
+func endsHold(ops []linearizability.Op, call linearizability.Op) bool {
+	holds := 0
+	for _, op := range ops {
+		switch {
+		case op.Client != call.Client || !op.OK() || op.Return > call.Call:
+		case slices.Contains(holdBegins, op.Kind):
+			holds++
+		case slices.Contains(holdEnds, op.Kind):
+			holds--
+		}
+	}
+	return holds > 0 && slices.Contains(holdEnds, call.Kind)
 }
 
 // everyRun is all that can be seen in the runs of a scenario, each of which it plays: the dumb

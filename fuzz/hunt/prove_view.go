@@ -29,8 +29,7 @@ func views(o *scenario.Outcome) []string {
 	for _, atServer := range []bool{false, true} {
 		for n := range o.Result.Trace.Len() {
 			e := o.Result.Trace.Entry(int64(n + 1))
-			owner, _, _ := strings.Cut(strings.TrimRight(e.Actor, "'"), ".")
-			if v := of[owner]; v != nil && strings.HasPrefix(e.Text, "->") == atServer &&
+			if v := of[clientOf(e.Actor)]; v != nil && strings.HasPrefix(e.Text, "->") == atServer &&
 				!isPing(e.Text) {
 				v.add(e.Text)
 			}

@@ -28,7 +28,8 @@ type walk struct {
 	noLoss  bool // for tests: what is lost was never there
 	deaf    bool // for tests: it does not hear what scripts say
 	hasty   bool // for tests: it does not wait for what scripts say
-	all     bool // for tests: each reply begins a hold, and each call ends one
+	all     bool // each reply begins a hold, and each call ends one
+	shared  bool // goroutines of a client share what it holds, and speak in any order
 
 	walkers []*walker  // none: nothing is left
 	filling sync.Mutex // of choices from a file
@@ -48,7 +49,9 @@ type walker struct {
 	at, came int                // choices and events so far
 	fresh    int                // the first event that is new
 	open     map[trace.Said]int // calls of a kind under way
+	holds    map[string]int     // that each client has begun, and not ended
 	more     []more             // to be tried
+	slept    bool               // something has come at once that was asleep
 	long     bool               // it had more than mostEvents
 	diverged error
 }
@@ -103,25 +106,8 @@ type said struct {
 	AtOnce bool `json:"at_once"`
 }
 
-// add adds a line.
-func (s *said) add(line string, all bool) {
-	words := strings.Fields(line)
-	switch {
-	case len(words) < 2:
-	case words[0] == "calls":
-		s.Calls = true
-		s.Ends = s.Ends || all || slices.Contains(holdEnds, words[1])
-	case strings.HasPrefix(words[1], "returns"):
-		s.Calls = true
-		s.Begins = s.Begins || all || slices.Contains(holdBegins, words[0])
-		s.Ends = s.Ends || words[0] == ops.Hold
-	case line == scenario.ToldLost:
-		s.Ends = true
-	}
-}
-
 // holdBegins are the operations whose return begins what a judge compares with what other clients
-// hold, and holdEnds those whose call ends it.
+// hold, and holdEnds those whose call ends it, if there is something to end.
 var (
 	holdBegins = []string{ops.Lock, ops.Acquire, ops.Lead, ops.Take, ops.Enter, ops.Join}
 	holdEnds   = []string{ops.Unlock, ops.Release, ops.Resign, ops.Ack, ops.Leave, ops.Close}
@@ -159,7 +145,8 @@ func (c *choice) untried() int {
 // begin prepares the next run.
 func (w *walker) begin() {
 	w.at, w.came, w.fresh, w.known, w.more = 0, 0, 0, len(w.steps), nil
-	w.open = map[trace.Said]int{}
+	w.slept = false
+	w.open, w.holds = map[trace.Said]int{}, map[string]int{}
 	if w.known > 0 && len(w.events) > 0 { // else it is from a file
 		w.fresh = w.steps[w.known-1].event
 	}
@@ -187,14 +174,20 @@ func (w *walker) choose(t trace.Turn) int {
 		return 0
 	}
 	w.noteSaid(t.Said)
-	if w.at > 0 && w.at >= w.known { // else it is known
+	fresh := w.at >= w.known // else it is known
+	if w.at > 0 && fresh {
 		w.noteLost(t.Lost)
 	}
 	if len(t.Things) == 0 {
 		return 0
 	}
 	var made step
-	if !t.AtOnce {
+	if t.AtOnce {
+		w.slept = w.slept || fresh && len(w.stillAsleep(t)) > 0
+	} else {
+		if w.slept {
+			return -1 // what scripts say behind what comes at once is known now
+		}
 		if w.at == len(w.steps) && !w.addChoice(t) {
 			return -1
 		}
@@ -229,19 +222,30 @@ func (w *walker) noteSaid(lines []trace.Said) {
 		return
 	}
 	var s said
-	open := maps.Clone(w.open)
+	before := maps.Clone(w.open)
 	for _, line := range lines {
-		s.add(line.Text, w.all)
-		if words := strings.Fields(line.Text); len(words) > 1 {
-			if words[0] == "calls" {
-				w.open[trace.Said{Client: line.Client, Text: words[1]}]++
-				continue
+		switch words := strings.Fields(line.Text); {
+		case line.Text == scenario.ToldLost:
+			s.Ends = true
+		case len(words) < 2:
+		case words[0] == "calls":
+			s.Calls = true
+			s.Ends = s.Ends || w.all || slices.Contains(holdEnds, words[1]) &&
+				(w.shared || w.holds[clientOf(line.Client)] > 0)
+			w.open[trace.Said{Client: line.Client, Text: words[1]}]++
+			if slices.Contains(holdBegins, words[1]) {
+				w.holds[clientOf(line.Client)]++ // even if it fails
 			}
+		case strings.HasPrefix(words[1], "returns"), strings.HasPrefix(words[1], "fails"):
 			call := trace.Said{Client: line.Client, Text: words[0]}
-			if strings.HasPrefix(words[1], "returns") || strings.HasPrefix(words[1], "fails") {
-				w.open[call]--
-				open[call]--
-				s.AtOnce = s.AtOnce || open[call] < 0
+			w.open[call]--
+			before[call]--
+			s.AtOnce = s.AtOnce || before[call] < 0
+			if strings.HasPrefix(words[1], "returns") {
+				s.Calls = true
+				s.Begins = s.Begins || w.all || slices.Contains(holdBegins, words[0])
+				s.Ends = s.Ends || words[0] == ops.Hold
+				w.noteEnd(clientOf(line.Client), words[0])
 			}
 		}
 	}
@@ -249,6 +253,23 @@ func (w *walker) noteSaid(lines []trace.Said) {
 		last := w.steps[w.at-1]
 		last.said[last.picked].join(s)
 	}
+}
+
+// noteEnd counts what a client still holds when a call has returned. One that fails to end a hold
+// may be made again.
+func (w *walker) noteEnd(client, op string) {
+	switch {
+	case op == ops.Close:
+		w.holds[client] = 0
+	case slices.Contains(holdEnds, op):
+		w.holds[client] = max(0, w.holds[client]-1)
+	}
+}
+
+// clientOf is the client of one who acts: of a goroutine, or of a process behind another.
+func clientOf(actor string) string {
+	client, _, _ := strings.Cut(strings.TrimRight(actor, "'"), ".")
+	return client
 }
 
 // noteLost sees to it that what the last event has taken away is tried before it. It is a race like

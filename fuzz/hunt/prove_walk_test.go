@@ -62,3 +62,22 @@ func ordersOf(walkers int, hasty bool) (runs int, seen map[string]bool) {
 	}
 	return runs, seen
 }
+
+// TestWhatSleepsMayComeAtOnce, if another thing was all that held it up. Then the run is redundant,
+// unless the two do not commute.
+func TestWhatSleepsMayComeAtOnce(t *testing.T) {
+	t.Parallel()
+	message := trace.Thing{Kind: trace.AtClient, Delivery: trace.Delivery{Client: "a", Number: 2}}
+	fault := trace.Thing{Kind: trace.Strikes, Delivery: trace.Delivery{Client: "a", Number: 1}}
+	for _, commute := range []bool{true, false} {
+		w := &walk{commute: func(a, b trace.Thing) bool { return commute }}
+		things := []trace.Thing{message, fault}
+		c := &choice{things: things, said: make([]said, 2), try: []int{0, 1}, tried: []int{0, 1}}
+		by := &walker{walk: w, steps: []step{{c, 1}}}
+		by.begin()
+		check.Equal(t, by.choose(trace.Turn{Things: things}), 1, "the fault comes first")
+		check.Equal(t, by.choose(trace.Turn{Things: things[:1], AtOnce: true}), 0, "the message")
+		others := []trace.Thing{{Kind: trace.AtServer}, {Kind: trace.DialEnds}}
+		check.Equal(t, by.choose(trace.Turn{Things: others}) < 0, commute, "the run is redundant")
+	}
+}
