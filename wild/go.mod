@@ -5,6 +5,7 @@ go 1.26.8
 require (
 	github.com/dapr/components-contrib v1.18.0
 	github.com/dapr/kit v0.16.2-0.20251124175541-3ac186dff64d
+	github.com/docker/libkv v0.2.2-0.20211217151845-dfacc563de57
 	github.com/dubbogo/go-zookeeper v1.0.3
 	github.com/dubbogo/gost v1.13.1
 	github.com/go-kit/kit v0.13.0
@@ -13,6 +14,8 @@ require (
 	github.com/hashicorp/go-hclog v1.6.3
 	github.com/hashicorp/vault v1.21.4
 	github.com/hashicorp/vault/sdk v0.21.0
+	github.com/kvtools/valkeyrie v1.0.0
+	github.com/kvtools/zookeeper v1.0.2
 	github.com/prometheus/common v0.72.1
 	github.com/prometheus/prometheus v0.316.0
 	github.com/samuel/go-zookeeper v0.0.0-20190923202752-2cc03de413da

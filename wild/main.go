@@ -47,6 +47,7 @@ func libraries() []scenario.Workload {
 	return []scenario.Workload{
 		goZookeeperLock(), samuelLock(), dubbogoLock(), zDivisionLock(), vaultLock(),
 		topicctlLock(), vitessLock(), vitessElection(), daprValue(), goKitRegistry(),
-		goKitInstancer(), gostRegistry(), prometheusDiscovery(),
+		goKitInstancer(), gostRegistry(), prometheusDiscovery(), kvtoolsLock(), kvtoolsValue(),
+		kvtoolsWatch(), libkvLock(), libkvWatch(),
 	}
 }

@@ -25,17 +25,24 @@ var onRealServer = []string{
 	"lock-lost-unlock-go-zookeeper", "lock-lost-unlock-samuel", "lock-lost-unlock-dubbogo",
 	"go-kit-instancer-stops-after-an-error", "lock-left-behind-z-division",
 	"lock-lost-unlock-z-division", "dapr-creates-no-key", "vitess-stop-never-returns",
+	"kvtools-locked-without-owner", "kvtools-put-writes-nothing", "libkv-locked-without-owner",
+	"libkv-holder-not-told",
 }
 
 // inRealTime are the scenarios of libraries that have fixed times: the clock and the World go
 // equally fast.
 var inRealTime = []string{"prometheus-keeps-a-gone-target", "topicctl-taken-for-nobody"}
 
+// slower are those with an outage that at pace 8 would be shorter than a session, or with a delay
+// that would be shorter than what goes on meanwhile.
+var slower = []string{"kvtools-watch-misses-a-change", "libkv-watch-misses-a-change"}
+
 func TestScenariosShowOnARealServer(t *testing.T) {
 	if !testrun.Full() {
-		t.Skip("it takes nine minutes; run it by: go test -C wild . -full -timeout 30m")
+		t.Skip("it takes a quarter of an hour; run it by: go test -C wild . -full -timeout 30m")
 	}
 	showOnARealServer(t, 8, onRealServer)
+	showOnARealServer(t, 2, slower)
 	showOnARealServer(t, 1, inRealTime)
 }
 
