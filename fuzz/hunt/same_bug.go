@@ -92,11 +92,13 @@ var (
 	// evidence is one of several proofs of the same violation.
 	evidence = regexp.MustCompile(`: (?:it goes wrong with|these exclude each other).*|` +
 		`(?:: )?\S+'s .*, but the .* was .*|` +
-		`; the last that \S+ did or learned(?: before its context was done)?: .*|` +
+		`; the last that \S+ did or learned(?: before its context was done| before that| of it)?: .*|` +
 		`; (?:the last time that \S+ read|no read of|\S+ has read|\S+ read|\S+'s \w+ succeeded),? .*|` +
 		`^\S+'s \w+ removed .*, and can return only one: |` +
 		`, in \S+'s \w+,|` +
 		`; after step \S+ \S+ neither did .*|: its add wrote over .*|; it removed element .*|; \S+ removed element .*|; \S+ sent no request during .*|` +
+		`: \S+ created it at step .*| since \S+.* deleted \S+ at step .*|` +
+		`; \S+ was granted it although .*|` +
 		`, for \S+ lived on after \S+'s \w+|` +
 		`, (?:after|when its) [^;]*(?:;|$)`)
 	// apostrophes are those of genitives, and of the names of new processes, as a''s.

@@ -3,6 +3,7 @@ package object_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -229,6 +230,23 @@ func TestGuideBarrierSurvives(t *testing.T) {
 	}
 }
 
+// forgivingCounter takes no heed of a refusal.
+type forgivingCounter struct {
+	conn *zk.Conn
+	node string
+}
+
+func (c forgivingCounter) Add(_ context.Context, delta int64) (int64, error) {
+	_, _ = c.conn.Create(c.node, []byte("0"), 0, zk.WorldACL(zk.PermAll))
+	data, stat, err := c.conn.Get(c.node)
+	if err != nil {
+		return 0, err
+	}
+	value, _ := strconv.ParseInt(string(data), 10, 64)
+	_, _ = c.conn.Set(c.node, []byte(strconv.FormatInt(value+delta, 10)), stat.Version)
+	return value + delta, nil
+}
+
 // TestMutantsAreFound: each wrong object violates its property in some run, and the verdict names
 // the cause.
 func TestMutantsAreFound(t *testing.T) {
@@ -263,8 +281,12 @@ func TestMutantsAreFound(t *testing.T) {
 		}, object.BarrierClaims{AllPass: true}), linearizability.Liveness,
 			"did not pass when the barrier was removed", nil},
 		{"adopting", lock(func(l *oneNode) object.Locker { return adopting{l} }),
-			linearizability.Safety, "succeeded, but its last request was refused (create /lock: " +
+			linearizability.Safety, "succeeded, but its last request was refused: create /lock: " +
 				"NodeExists, for ", nil},
+		{"forgiving", object.Counter(func(env object.Env) object.Counterer {
+			return forgivingCounter{env.Conn, env.Path}
+		}), linearizability.Linearizability, "but the server never applied it; the last that a did " +
+			"or learned: setData /counter: BadVersion (step ", nil},
 		{"remembering", object.Counter(func(env object.Env) object.Counterer {
 			return &rememberingCounter{Counter: recipes.NewCounter(env.Conn, env.Path)}
 		}), linearizability.Linearizability, "sent no request during that call", nil},

@@ -297,8 +297,12 @@ func failsForEver(r *trace.Result, ops []linearizability.Op) string {
 	} else if act := lastAct(r, nil, first.Client, first.Call); act != "" && first.Call > 1 {
 		began = ", after " + act
 	}
-	return fmt.Sprintf("its %s has failed %d times in a row since step %d%s; the last time with: %s%s",
-		last.Kind, attempts, first.Call, began, last.Err, refusedIn(r, last))
+	text := fmt.Sprintf("its %s has failed %d times in a row since step %d%s; the last time with: %s",
+		last.Kind, attempts, first.Call, began, last.Err)
+	if refused := lastRefused(r, last); refused != "" {
+		text += " (" + refused + ")"
+	}
+	return text
 }
 
 // gaveUp names the clients that gave up a wait: those with a failed call, and those whose session

@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"path"
 	"regexp"
 	"slices"
@@ -39,9 +40,13 @@ func tellLastActs(
 		case linearizability.View, linearizability.Answers:
 			tell(lastRead(r, h, v.Steps))
 		case linearizability.Linearizability:
-			tell(unasked(r, h, v.Steps))
+			tell(cmp.Or(unasked(r, h, v.Steps), grounds(r, h, v)))
 		case linearizability.Safety:
-			tell(refusedGrant(r, h, v.Steps))
+			tell(cmp.Or(refusedGrant(r, h, v.Steps), grounds(r, h, v)))
+		case linearizability.Presence:
+			tell(cmp.Or(lastOfNode(r, h, v.Steps), grounds(r, h, v)))
+		case linearizability.Delivery, linearizability.Order:
+			tell(grounds(r, h, v))
 		}
 	}
 }
@@ -68,6 +73,82 @@ func actBefore(r *trace.Result, h linearizability.History, steps []int64) (text 
 		return ""
 	}
 	return fmt.Sprintf("the last that %s did or learned%s: %s", op.Client, before, act)
+}
+
+// grounds are what a wrong call that succeeded, or a wrong change, rests on: what its client did or
+// learned last. The steps of the verdict have the call or the change.
+func grounds(
+	r *trace.Result, h linearizability.History, v *linearizability.Verdict,
+) (text string) {
+	if strings.HasPrefix(v.Summary, "no order ") || strings.Contains(v.Summary, " is lost: ") {
+		return ""
+	}
+	client, by, before := "", int64(0), ""
+	for _, c := range r.Changes {
+		if c.Client == "" || c.Session == 0 || !slices.Contains(v.Steps, c.Step) {
+			continue
+		}
+		for _, q := range r.Requests {
+			if q.Client == c.Client && q.Step <= c.Step {
+				client, by, before = c.Client, q.Step-1, " before that"
+			}
+		}
+	}
+	last, act := int64(0), ""
+	for _, op := range h.Ops {
+		named := slices.Contains(v.Steps, op.Call) || slices.Contains(v.Steps, op.Return)
+		if !op.OK() || !named {
+			continue
+		}
+		if refused := lastRefused(r, op); refused != "" {
+			client, before, act = op.Client, "", refused
+		} else if op.Return > last {
+			last, client, by, before = op.Return, op.Client, op.Return, ""
+		}
+	}
+	if act = cmp.Or(act, lastAct(r, h.Ops, client, by)); act != "" {
+		text = fmt.Sprintf("the last that %s did or learned%s: %s", client, before, act)
+	}
+	return text
+}
+
+// lastOfNode is what the client that had made a znode did or learned of it last. The znode was
+// deleted at one of some steps, and the client's next call of that kind has not begun.
+func lastOfNode(r *trace.Result, h linearizability.History, steps []int64) string {
+	gone := slices.IndexFunc(r.Changes, func(c trace.Change) bool {
+		return c.Kind == trace.NodeDeleted && slices.Contains(steps, c.Step)
+	})
+	if gone < 0 {
+		return ""
+	}
+	node, maker := r.Changes[gone], ""
+	for _, c := range r.Changes[:gone] {
+		if c.Kind == trace.NodeCreated && c.Path == node.Path {
+			maker = c.Client
+		}
+	}
+	by := int64(math.MaxInt64)
+	for _, op := range slices.Backward(h.Ops) {
+		if op.Client == maker && op.Call > node.Step && op.Kind != ops.View && op.Kind != ops.Pick {
+			by = op.Call
+		}
+	}
+	var last int64
+	text := ""
+	for _, q := range r.Requests {
+		if q.Client == maker && q.Path == node.Path && q.Step < by {
+			last, text = q.Step, requestText(r, q)
+		}
+	}
+	for _, e := range r.Events {
+		if e.Client == maker && e.Path == node.Path && last < e.Step && e.Step < by {
+			last, text = e.Step, fmt.Sprintf("event %s %s", e.Type, e.Path)
+		}
+	}
+	if last == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the last that %s did or learned of it: %s (step %d)", maker, text, last)
 }
 
 // longRest is a rest that is long enough to be told.
@@ -165,9 +246,10 @@ func unasked(r *trace.Result, h linearizability.History, steps []int64) string {
 	return ""
 }
 
-// replyText is a read with its answer, as the trace has it.
+// replyText is a request with its answer and the data, as a story has it.
 func replyText(r *trace.Result, q trace.RequestPoint) string {
-	_, text, _ := strings.Cut(r.Trace.Entry(q.Step).Text, fmt.Sprintf("#%d ", q.Number))
+	line := newDataTexts(r).add(r.Trace.Entry(q.Step))
+	_, text, _ := strings.Cut(line, fmt.Sprintf("#%d ", q.Number))
 	if at := strings.LastIndex(text, ", zxid "); at >= 0 {
 		text = text[:at]
 	}
@@ -227,8 +309,8 @@ func refusedGrant(r *trace.Result, h linearizability.History, steps []int64) (te
 		}
 	}
 	for _, op := range granted {
-		if refused := refusedIn(r, op); refused != "" {
-			return fmt.Sprintf("%s's %s (steps %d to %d) succeeded, but its last request was refused%s",
+		if refused := lastRefused(r, op); refused != "" {
+			return fmt.Sprintf("%s's %s (steps %d to %d) succeeded, but its last request was refused: %s",
 				op.Client, op.Kind, op.Call, op.Return, refused)
 		}
 	}
@@ -308,13 +390,13 @@ func lastAct(
 // answers are those of a request by which the server refuses it.
 var answers = regexp.MustCompile(`: (?:failed, )?([A-Z]\w+), zxid \d+$`)
 
-// refusedIn is the last request of a failed call, if the server has refused it.
-func refusedIn(r *trace.Result, op linearizability.Op) (text string) {
+// lastRefused is the last request of a call, if the server has refused it.
+func lastRefused(r *trace.Result, op linearizability.Op) (text string) {
 	for _, q := range r.Requests {
 		if q.Client == op.Client && op.Call <= q.Step && q.Step <= op.Return {
 			text = ""
 			if answers.MatchString(r.Trace.Entry(q.Step).Text) {
-				text = " (" + requestText(r, q) + ")"
+				text = fmt.Sprintf("%s (step %d)", requestText(r, q), q.Step)
 			}
 		}
 	}
@@ -332,9 +414,14 @@ func requestText(r *trace.Result, q trace.RequestPoint) string {
 		case "NodeExists":
 			text += whoCreated(r, q)
 		}
+	} else if full := replyText(r, q); full != "" && len(full) <= longestReply {
+		return full
 	}
 	return text
 }
+
+// longestReply is the length of the text of a reply that is told in full.
+const longestReply = 120
 
 // whoCreated tells who had made the znode that a request found.
 func whoCreated(r *trace.Result, q trace.RequestPoint) (text string) {

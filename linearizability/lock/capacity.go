@@ -44,8 +44,25 @@ func (k kind) tooManyOwn(others []*hold, b *hold) lin.Verdict {
 		since = append(since, fmt.Sprintf("%s since step %d (%s)",
 			k.holder(h), h.lock.Return, h.sessionAndNode()))
 	}
-	return judging.Violated(lin.Safety, steps(holds), "%s own the %s at once%s: %s", k.names(holds), k.noun,
-		strings.TrimSuffix(k.places(), ","), strings.Join(since, ", "))
+	return judging.Violated(lin.Safety, steps(holds), "%s own the %s at once%s: %s%s", k.names(holds), k.noun,
+		strings.TrimSuffix(k.places(), ","), strings.Join(since, ", "), k.overtook(others[0], b))
+}
+
+// overtook says of two holds that exclude each other that one of them was granted although the
+// other's znode is older and was there.
+func (k kind) overtook(a, b *hold) string {
+	if k.capacity > 1 || a.node == nil || b.node == nil {
+		return ""
+	}
+	older, younger := a, b
+	if younger.node.Created < older.node.Created {
+		older, younger = b, a
+	}
+	if !older.node.ExistsAt(younger.lock.Return) || older.node == younger.node {
+		return ""
+	}
+	return fmt.Sprintf("; %s was granted it although the older %s was there", k.holder(younger),
+		older.node.Path)
 }
 
 // tooManyBelieve is the verdict on a belief that began when others took all places.

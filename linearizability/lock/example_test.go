@@ -32,7 +32,7 @@ func ExampleClaims() {
 	}
 	fmt.Print(lin.Judge(h, nil, lock.Claims{Path: "/lock"}))
 	// Output:
-	// safety          violated  a and b own the lock at once: a since step 3 (session 0xa, /lock/n-0000000000), b since step 7 (session 0xb, /lock/n-0000000001)
+	// safety          violated  a and b own the lock at once: a since step 3 (session 0xa, /lock/n-0000000000), b since step 7 (session 0xb, /lock/n-0000000001); b was granted it although the older /lock/n-0000000000 was there
 	// belief          violated  a and b both believe that they hold the lock at step 7: a (session 0xa, /lock/n-0000000000) has held it since step 3, and nothing has ended that
 	// fencing         ok        tokens grow with every grant
 	// linearizability violated  no order of the operations explains what the clients saw of the lock: these exclude each other: a: lock() -> token 2 (steps 1 to 3) and b: lock() -> token 5 (steps 4 to 7)

@@ -1,6 +1,7 @@
 package member
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -214,13 +215,24 @@ func (t *table) orphans(left *lin.Leftovers) []judging.Orphan {
 	for _, o := range judging.LeftBelow(t.history, left, t.claims.Path) {
 		instance, ok := t.instance(o.Node.Path)
 		if !ok {
-			o.Why = "is left without instances"
+			o.Why = "is left without instances" + t.lastDeleted(o.Node.Path)
 		} else if t.joinedAtEnd(instance) {
 			continue
 		}
 		list = append(list, o)
 	}
 	return list
+}
+
+// lastDeleted says who deleted the last znode below another one.
+func (t *table) lastDeleted(path string) (text string) {
+	for _, e := range t.history.Server {
+		if e.Kind == lin.NodeDeleted && judging.Below(path, e.Path) {
+			text = fmt.Sprintf(" since %s deleted %s at step %d%s",
+				judging.ByWhom(e, "the server"), e.Path, e.Step, judging.During(t.history, e))
+		}
+	}
+	return text
 }
 
 // joinedAtEnd reports whether the instance has perhaps joined, without a later call to leave.

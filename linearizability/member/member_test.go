@@ -55,7 +55,7 @@ func TestGroups(t *testing.T) {
 		{Name: "an earlier attempt has done it",
 			Steps: "a join(a=1) owns a=1 unknown; a join(a=1) ok"},
 		{Name: "is still there", Bad: lin.Presence,
-			Says:  "a's leave (steps 4 to 5) was acknowledged, but /m/a is still there",
+			Says:  "a's leave (steps 4 to 5) was acknowledged, but /m/a is still there: a created it at step 2, during a's join (steps 1 to 3)",
 			Steps: "a joins a=1; a leave(a) ok@97"},
 		{Name: "an expired session's znode is still there",
 			Steps: "a joins a=1; a leave(a) ok@98; a expires a; rest"},
@@ -74,7 +74,8 @@ func TestGroups(t *testing.T) {
 		{Name: "an unknown session was told to have expired",
 			Steps: "a joins a=1; a told expired; a leave(a) ok; a expires a; rest"},
 		{Name: "comes back after it has left", Bad: lin.Presence,
-			Says:  "/m/a came back at step 7, though it had left (a's leave (steps 4 to 6))",
+			Says: "/m/a came back at step 7, though it had left (a's leave (steps 4 to 6)): a " +
+				"created it at step 7",
 			Steps: "a joins a=1; a leaves a; a owns a=1"},
 		{Name: "deleted by another", Bad: lin.Safety,
 			Says: "b deleted /m/a at step 4, which was a's", Steps: "a joins a=1; b deletes a!1"},

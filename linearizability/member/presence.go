@@ -38,8 +38,9 @@ func (t *table) whyNotThere(i int) (why string, steps []int64) {
 	instance, data := cutData(op.Input)
 	line := t.truth.of(instance)
 	if op.OK() && !line.during("="+data, t.firstAttempt(i), op.Return) {
-		return fmt.Sprintf("%s was acknowledged, but %s was not there with %q%s",
-				judging.Describe(op), instance, data, t.disturbance(instance, op.Return)),
+		return fmt.Sprintf("%s was acknowledged, but %s was not there with %q%s%s",
+				judging.Describe(op), instance, data, t.thereInstead(instance, op.Return),
+				t.disturbance(instance, op.Return)),
 			[]int64{op.Call, op.Return}
 	}
 	end := t.history.EndTime
@@ -161,12 +162,29 @@ func (t *table) whyNotGone(i int) (why string, steps []int64) {
 			op.Session == 0 && !t.learnedExpiry(op.Client, z.Created, op.Return)
 		switch {
 		case z.ExistsAt(op.Return) && ended > op.Return && own:
-			return fmt.Sprintf("%s was acknowledged, but %s is still there", judging.Describe(op), z.Path),
-				[]int64{op.Return}
+			return fmt.Sprintf("%s was acknowledged, but %s is still there%s", judging.Describe(op),
+				z.Path, t.howMade(z)), []int64{op.Return}
 		case z.Created > op.Return && z.Created < again:
-			return fmt.Sprintf("%s came back at step %d, though it had left (%s)",
-				z.Path, z.Created, judging.Describe(op)), []int64{z.Created}
+			return fmt.Sprintf("%s came back at step %d, though it had left (%s)%s",
+				z.Path, z.Created, judging.Describe(op), t.howMade(z)), []int64{z.Created}
 		}
 	}
 	return "", nil
+}
+
+// howMade says who made a znode, and when.
+func (t *table) howMade(z *judging.Znode) string {
+	made := lin.ServerEvent{Client: z.Creator, Step: z.Created, Time: z.CreatedTime}
+	return fmt.Sprintf(": %s created it at step %d%s", z.Creator, z.Created,
+		judging.During(t.history, made))
+}
+
+// thereInstead says which znode of an instance was there at a step, and whose it was.
+func (t *table) thereInstead(instance string, step int64) string {
+	for _, z := range t.log.Znodes {
+		if name, ok := t.instance(z.Path); ok && name == instance && z.ExistsAt(step) {
+			return t.howMade(z)
+		}
+	}
+	return ""
 }

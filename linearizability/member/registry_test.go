@@ -44,14 +44,14 @@ func TestRegistries(t *testing.T) {
 		{Name: "picks nothing of another service",
 			Steps: "a joins web/a=1; c sees web/a=1; c pick(mail) empty"},
 		{Name: "an update is lost", Bad: lin.Presence,
-			Says:  `was acknowledged, but web/a was not there with "2"`,
+			Says:  `was acknowledged, but web/a was not there with "2": a created it at step 2`,
 			Steps: "a joins web/a=1; a update(web/a=2) ok"},
 		{Name: "comes back with old data", Bad: lin.Presence,
 			Says: `web/a has not been there with "2"`,
 			Steps: "a joins web/a=1; a update(web/a=2) stores web/a=2 ok; a expires web/a; " +
 				"a@98 owns web/a=1"},
 		{Name: "an empty service is left", Bad: lin.Orphans,
-			Says:  "/m/web is left without instances",
+			Says:  "/m/web is left without instances since a deleted /m/web/a at step 5",
 			Steps: "a joins web/a=1; a leaves web/a; rest . web"},
 	}, func(f *fixture) {
 		f.passes(2 * time.Second)

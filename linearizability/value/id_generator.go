@@ -1,6 +1,7 @@
 package value
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -84,7 +85,8 @@ func judgeUniqueIDs(h lin.History, taken []takenID, path string) lin.Verdict {
 		if before, twice := first[t.id]; twice {
 			return judging.Violated(lin.Safety, []int64{before.Return, t.op.Return},
 				"%d is handed out twice: to %s and to %s%s", t.id, judging.Describe(before),
-				judging.Describe(t.op), begunAnew(h, path, before.Call, t.op.Return))
+				judging.Describe(t.op), cmp.Or(begunAnew(h, path, before.Call, t.op.Return),
+					wroteTheSame(h, path, before, t.op)))
 		}
 		first[t.id] = t.op
 	}
@@ -103,6 +105,31 @@ func begunAnew(h lin.History, path string, from, to int64) string {
 		}
 	}
 	return ""
+}
+
+// wroteTheSame says that two calls have written the same into the counter: neither reserved its
+// numbers for itself.
+func wroteTheSame(h lin.History, path string, calls ...lin.Op) (text string) {
+	by := map[string]lin.ServerEvent{} // the last write of each client
+	for _, e := range h.Server {
+		if e.Path != path || e.Kind != lin.DataChanged {
+			continue
+		}
+		for _, op := range calls {
+			if op.Client == e.Client && op.Call <= e.Step && e.Step <= op.Return {
+				by[e.Client] = e
+			}
+		}
+	}
+	a, b := by[calls[0].Client], by[calls[1].Client]
+	if a.Step == 0 || a.Step == b.Step || a.Data != b.Data {
+		return ""
+	}
+	if a.Step > b.Step {
+		a, b = b, a
+	}
+	return fmt.Sprintf(", as %s wrote %q into %s at step %d, and %s the same over it at step %d",
+		a.Client, a.Data, path, a.Step, b.Client, b.Step)
 }
 
 func judgeGrowingIDs(taken []takenID, ordered bool) lin.Verdict {
