@@ -38,7 +38,7 @@ func tellLastActs(
 		case InvariantProperty:
 			tell(actBefore(r, h, NamedSteps(v.Summary)))
 		case linearizability.View, linearizability.Answers:
-			tell(lastRead(r, h, v.Steps))
+			tell(cmp.Or(lastRead(r, h, v.Steps), grounds(r, h, v)))
 		case linearizability.Linearizability:
 			tell(cmp.Or(unasked(r, h, v.Steps), grounds(r, h, v)))
 		case linearizability.Safety:
@@ -84,6 +84,7 @@ func grounds(
 		return ""
 	}
 	client, by, before := "", int64(0), ""
+	changed, first := "", int64(0)
 	for _, c := range r.Changes {
 		if c.Client == "" || c.Session == 0 || !slices.Contains(v.Steps, c.Step) {
 			continue
@@ -93,11 +94,21 @@ func grounds(
 				client, by, before = c.Client, q.Step-1, " before that"
 			}
 		}
+		if first == 0 {
+			first = c.Step
+		}
+		changed = client
+	}
+	for _, n := range r.Notices { // between two changes of one call: it tried again
+		if n.Client == client && n.Kind == trace.Disconnected && first < n.Step && n.Step <= by {
+			return fmt.Sprintf("the last that %s did or learned before that: its client was told: %s "+
+				"(step %d), and it tried again", client, n.Kind, n.Step)
+		}
 	}
 	last, act := int64(0), ""
 	for _, op := range h.Ops {
 		named := slices.Contains(v.Steps, op.Call) || slices.Contains(v.Steps, op.Return)
-		if !op.OK() || !named {
+		if !op.OK() || !named || changed != "" && op.Client != changed {
 			continue
 		}
 		if refused := lastRefused(r, op); refused != "" {
