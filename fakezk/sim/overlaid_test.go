@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"math/rand"
 	"net"
 	"regexp"
 	"runtime"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/google/go-cmp/cmp"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/internal/check"
 )
@@ -41,120 +41,6 @@ func (s *service) put(path string) error {
 	defer s.mu.Unlock()
 	_, err := s.conn.Create(path, nil, 0, worldACL)
 	return err
-}
-
-func TestCodeThatDialsByNameAndHoldsAMutexOverARequest(t *testing.T) {
-	w := World{
-		Plan: []fault.Fault{{Kind: fault.Delay, Client: "a", Request: 1, For: 3 * time.Second}},
-		Clients: []Actor{{Name: "a", Run: func(ctx context.Context, c *Client) {
-			s := openService(t)
-			defer s.conn.Close()
-			var both sync.WaitGroup
-			for _, path := range []string{"/x", "/y"} {
-				both.Go(func() { c.Note("%s: %v", path, s.put(path)) })
-			}
-			both.Wait()
-			c.Note("took %v", c.Now() > 3*time.Second)
-		}}},
-	}
-	r := mustRun(t, w)
-	if len(r.Panics)+len(r.Leaked)+len(r.Frozen)+len(r.Busy) > 0 || len(r.Nodes) < 2 {
-		t.Errorf("%s\npanics %v\nleaked %s\nfrozen %s", r.Trace, r.Panics, r.Leaked, r.Frozen)
-	}
-	check.Contains(t, r.Trace.String(), "took true", "no time passed")
-}
-
-// chaotic is the trace of a World whose clients do all that differs from run to run in Go.
-func chaotic(t *testing.T, seed uint64) string {
-	var registry sync.Map // of the process
-	script := func(ctx context.Context, c *Client) {
-		s := openService(t)
-		defer s.conn.Close()
-		var all sync.WaitGroup
-		var lines sync.Mutex
-		var written []string
-		for i := range 8 {
-			all.Go(func() {
-				shards := map[string]int{}
-				for n := range 30 {
-					shards[fmt.Sprintf("shard-%d", n)] = n
-				}
-				ready, also := make(chan int, 9), make(chan int, 9)
-				for range 4 {
-					ready <- 1
-					also <- 2
-				}
-				for range 3 {
-					var order []string
-					for name := range shards {
-						order = append(order, strings.TrimPrefix(name, "shard-"))
-					}
-					picked := 0
-					select {
-					case picked = <-ready:
-					case picked = <-also:
-					}
-					time.Sleep(time.Duration(rand.Intn(1000)) * time.Microsecond)
-					registry.LoadOrStore(rand.Int(), i)
-					err := s.put(fmt.Sprintf("/%s-%d-%d-%d", c.Name(), i, picked, rand.Intn(1e6)))
-					lines.Lock()
-					written = append(written, fmt.Sprint(i, order, picked, err))
-					lines.Unlock()
-					runtime.Gosched()
-				}
-			})
-		}
-		all.Wait()
-		c.Note("%s", strings.Join(written, "\n"))
-	}
-	w := World{Seed: seed, Clients: []Actor{{Name: "a", Run: script}, {Name: "b", Run: script}}}
-	r := mustRun(t, w)
-	check.Equal(t, len(r.Panics)+len(r.Leaked)+len(r.Frozen)+len(r.Busy), 0,
-		"%s panics %v leaked %s frozen %s", r.Trace, r.Panics, r.Leaked, r.Frozen)
-	return r.Trace.String()
-}
-
-func TestCodeWithMapsSelectsAndGlobalNumbersIsEqualInEachRun(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	want := chaotic(t, 1)
-	if chaotic(t, 2) == want {
-		t.Error("another seed gives the same trace")
-	}
-	for _, procs := range []int{1, 2, 4} {
-		runtime.GOMAXPROCS(procs)
-		differing := 0
-		var workers sync.WaitGroup
-		var mu sync.Mutex
-		for range procs {
-			workers.Go(func() {
-				for range 60 / procs {
-					if got := chaotic(t, 1); got != want {
-						mu.Lock()
-						differing++
-						if differing == 1 {
-							t.Log(firstDifference(want, got))
-						}
-						mu.Unlock()
-					}
-				}
-			})
-		}
-		workers.Wait()
-		t.Logf("GOMAXPROCS %d: %d runs differ", procs, differing)
-		if differing > 0 {
-			t.Errorf("GOMAXPROCS %d: %d runs differ", procs, differing)
-		}
-	}
-}
-
-func firstDifference(a, b string) string {
-	as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")
-	for i := range min(len(as), len(bs)) {
-		if as[i] != bs[i] {
-			return fmt.Sprintf("line %d:\n%s\n%s", i, as[i], bs[i])
-		}
-	}
-	return "lengths differ"
 }
 
 // TestTimersOfOneInstantFireInTheOrderOfTheSeed: Go gives the timers of a bubble that fire at one
@@ -288,7 +174,7 @@ func TestMutexesOfTheProcessDoNotChangeARun(t *testing.T) {
 		worlds.Go(func() {
 			for range 40 {
 				if got := logging(t); got != want {
-					t.Errorf("two runs differ: %s", firstDifference(want, got))
+					t.Errorf("two runs differ: %s", cmp.Diff(want, got))
 					return
 				}
 			}
@@ -307,9 +193,7 @@ func TestDialsOutsideOfAWorldReachTheNetwork(t *testing.T) {
 	}
 	defer l.Close()
 	conn, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	conn.Close()
 }
 
@@ -379,7 +263,7 @@ func TestCodeThatDialsThroughTLS(t *testing.T) {
 		want := secured(t, plan...)
 		for range 5 {
 			if got := secured(t, plan...); got != want {
-				t.Errorf("%v: two runs differ: %s", plan, firstDifference(want, got))
+				t.Errorf("%v: two runs differ: %s", plan, cmp.Diff(want, got))
 			}
 		}
 	}
