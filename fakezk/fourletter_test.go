@@ -8,12 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/internal/realzk"
 )
 
 // ask sends the first bytes of a connection and returns all that comes.
@@ -153,77 +149,4 @@ func TestConsAndConfShowAddressesOfThisServer(t *testing.T) {
 	if session.SessionID == 0 {
 		t.Error("no session")
 	}
-}
-
-// counted are the metrics of mntr that depend on requests and replies.
-var counted = regexp.MustCompile(`(?m)^zk_((?:packets|bytes)_\w+|\w+_response_size|` +
-	`response_bytes|watch_bytes|watch_count|` +
-	`(?:connection|prep_processor|sync_processor)_request_\w+|` +
-	`(?:cnt|sum|min|max)_node_\w+_watch_count|` +
-	`cnt_(?:read|update)latency|cnt_close_session_prep_time|\w+_per_namespace|` +
-	`znode_count|ephemerals_count|global_sessions)\t.*\n`)
-
-// countedTraffic lets two clients send a few requests, and returns the counts of mntr before and
-// after srst.
-func countedTraffic(t *testing.T, address string) string {
-	t.Helper()
-	figures := func() string {
-		return strings.Join(counted.FindAllString(ask(t, address, "mntr"), -1),
-			"")
-	}
-	ask(t, address, "srst") // the wait for the start of the server has sent words
-	r, _ := tcpSession(t, address)
-	other, _ := tcpSession(t, address)
-	r.call(&proto.Exists{Path: "/app", Watch: true})
-	r.mustCall(&proto.AddWatch{Path: "/app", Mode: proto.WatchPersistentRecursive})
-	other.mustCall(rawCreate("/app", 0))
-	r.receive() // the event
-	other.mustCall(&proto.SetData{Path: "/app", Data: []byte("data"), Version: -1})
-	r.receive()
-	other.mustCall(rawCreate("/app/e", proto.FlagEphemeral))
-	r.receive()
-	r.mustCall(&proto.GetData{Path: "/app"})
-	r.mustCall(&proto.GetChildren{Code: proto.OpGetChildren2, Path: "/app"})
-	other.mustCall(ping)
-	other.call(rawCreate("/app", 0)) // refused
-	other.mustCall(&proto.Simple{Code: proto.OpCloseSession})
-	r.receive()
-	before := figures()
-	ask(t, address, "srst")
-	return before + "=== after srst\n" + figures()
-}
-
-func TestMetricsCountRequests(t *testing.T) {
-	_, address := startTCP(t)
-	got := countedTraffic(t, address)
-	for _, want := range []string{
-		"zk_bytes_received_count\t378\n", "zk_connection_request_count\t2\n",
-		"zk_sum_node_created_watch_count\t2\n",
-		"zk_sum_node_changed_watch_count\t1\n", "zk_sum_node_deleted_watch_count\t2\n",
-		"zk_cnt_updatelatency\t7\n",
-		"zk_cnt_app_write_per_namespace\t4\n", "zk_cnt_app_read_per_namespace\t2\n",
-		"=== after srst\n", "zk_cnt_app_write_per_namespace\t0\n", "zk_bytes_received_count\t4\n",
-	} {
-		check.Contains(t, got, want, "mntr")
-	}
-}
-
-// A real server counts a packet a moment after it was sent, so a difference is
-// one only if it shows three times.
-func TestMetricsCountWhatARealServerCounts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a real server")
-	}
-	_, address := startTCP(t)
-	got := strings.Split(countedTraffic(t, address), "\n")
-	var diff string
-	for range 3 {
-		real := realzk.Start(t, realzk.Options{})
-		if diff = cmp.Diff(
-			strings.Split(countedTraffic(t, real.Address()), "\n"), got,
-		); diff == "" {
-			return
-		}
-	}
-	t.Errorf("-real +ours:\n%s", diff)
 }
