@@ -1,17 +1,11 @@
 package model
 
 import (
-	"reflect"
 	"testing"
 )
 
 func TestBarrierStep(t *testing.T) {
-	tests := []struct {
-		name string
-		from Barrier
-		op   BarrierOp
-		want []Barrier
-	}{
+	checkSteps(t, Barrier.Step, []stepTest[Barrier, BarrierOp]{
 		{"raised", false, BarrierOp{Kind: Raise}, []Barrier{true}},
 		{"raised again", true, BarrierOp{Kind: Raise}, []Barrier{true}},
 		{"lowered", true, BarrierOp{Kind: Lower}, []Barrier{false}},
@@ -22,10 +16,5 @@ func TestBarrierStep(t *testing.T) {
 		{"passed, though it is up", true, BarrierOp{Kind: See}, nil},
 		{"seen up", true, BarrierOp{Kind: See, Up: true}, []Barrier{true}},
 		{"seen up, though it is down", false, BarrierOp{Kind: See, Up: true}, nil},
-	}
-	for _, tt := range tests {
-		if got := tt.from.Step(tt.op); !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
-		}
-	}
+	})
 }

@@ -10,12 +10,7 @@ import (
 func TestLockStep(t *testing.T) {
 	a, b := Owner{"a", 1}, Owner{"b", 2}
 	free, heldA := Lock{Token: 5}, Lock{Holder: a, Token: 5}
-	tests := []struct {
-		name string
-		from Lock
-		op   LockOp
-		want []Lock
-	}{
+	checkSteps(t, Lock.Step, []stepTest[Lock, LockOp]{
 		{"free: granted", free, LockOp{Kind: Acquire, By: b, Token: 6}, []Lock{{b, 6}}},
 		{"without tokens", free, LockOp{Kind: Acquire, By: b}, []Lock{{b, 5}}},
 		{"held: not granted", heldA, LockOp{Kind: Acquire, By: b, Token: 6}, nil},
@@ -40,23 +35,13 @@ func TestLockStep(t *testing.T) {
 			"another client of the session", heldA, LockOp{Kind: Expire, By: Owner{"c", 1}},
 			[]Lock{heldA},
 		},
-	}
-	for _, tt := range tests {
-		if got := tt.from.Step(tt.op); !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
-		}
-	}
+	})
 }
 
 func TestQueueStep(t *testing.T) {
 	var empty Queue
 	ab := empty.push("a").push("b")
-	tests := []struct {
-		name string
-		from Queue
-		op   QueueOp
-		want []Queue
-	}{
+	checkSteps(t, Queue.Step, []stepTest[Queue, QueueOp]{
 		{"offer", empty, QueueOp{Kind: Offer, Item: "a"}, []Queue{empty.push("a")}},
 		{"maybe offered", empty, QueueOp{Kind: Offer, Item: "a", Outcome: Maybe},
 			[]Queue{empty, empty.push("a")}},
@@ -70,12 +55,7 @@ func TestQueueStep(t *testing.T) {
 		{"peek", ab, QueueOp{Kind: Peek, Item: "a"}, []Queue{ab}},
 		{"peek at the second", ab, QueueOp{Kind: Peek, Item: "b"}, nil},
 		{"peek at nothing", empty, QueueOp{Kind: Peek, Empty: true}, []Queue{empty}},
-	}
-	for _, tt := range tests {
-		if got := tt.from.Step(tt.op); !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
-		}
-	}
+	})
 }
 
 func TestQueueHoldsWhatWasOffered(t *testing.T) {

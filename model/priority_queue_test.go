@@ -1,7 +1,6 @@
 package model
 
 import (
-	"reflect"
 	"slices"
 	"testing"
 
@@ -21,12 +20,7 @@ func TestPriorityQueueSteps(t *testing.T) {
 	a, b, c := rankedItem{2, "a"}, rankedItem{2, "b"}, rankedItem{-1, "c"}
 	all := priorityQueueOf(a, b, c)
 	take := func(item string) QueueOp { return QueueOp{Kind: Take, Item: item} }
-	tests := []struct {
-		name string
-		from PriorityQueue
-		op   PriorityOp
-		want []PriorityQueue
-	}{
+	checkSteps(t, PriorityQueue.Step, []stepTest[PriorityQueue, PriorityOp]{
 		{"offer", empty, PriorityOp{QueueOp{Kind: Offer, Item: "a"}, 2},
 			[]PriorityQueue{priorityQueueOf(a)}},
 		{"maybe an offer", empty, PriorityOp{QueueOp{Kind: Offer, Item: "a", Outcome: Maybe}, 2},
@@ -53,12 +47,7 @@ func TestPriorityQueueSteps(t *testing.T) {
 		{"not empty", all, PriorityOp{QueueOp: QueueOp{Kind: Take, Empty: true}}, nil},
 		{"peek", all, PriorityOp{QueueOp: QueueOp{Kind: Peek, Item: "c"}}, []PriorityQueue{all}},
 		{"peek at another", all, PriorityOp{QueueOp: QueueOp{Kind: Peek, Item: "b"}}, nil},
-	}
-	for _, tt := range tests {
-		if got := tt.from.Step(tt.op); !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
-		}
-	}
+	})
 	if all.String() != "[c(-1) a(2) b(2)]" {
 		t.Error(all)
 	}
@@ -89,27 +78,19 @@ func TestDelayQueueSteps(t *testing.T) {
 		return DelayOp{PriorityOp: PriorityOp{QueueOp: o},
 			Now: now}
 	}
-	tests := []struct {
-		name string
-		op   DelayOp
-		want []DelayQueue
-	}{
-		{"nothing is due", op(2, QueueOp{Kind: Take, Empty: true}), []DelayQueue{q}},
-		{"one is due", op(3, QueueOp{Kind: Take, Item: "b"}),
+	checkSteps(t, DelayQueue.Step, []stepTest[DelayQueue, DelayOp]{
+		{"nothing is due", q, op(2, QueueOp{Kind: Take, Empty: true}), []DelayQueue{q}},
+		{"one is due", q, op(3, QueueOp{Kind: Take, Item: "b"}),
 			[]DelayQueue{{priorityQueueOf(rankedItem{5, "a"})}}},
-		{"one is due, empty", op(3, QueueOp{Kind: Peek, Empty: true}), nil},
-		{"too early", op(2, QueueOp{Kind: Take, Item: "b"}), nil},
-		{"out of turn", op(9, QueueOp{Kind: Take, Item: "a"}), nil},
-		{"seen too early", op(2, QueueOp{Kind: Peek, Item: "b"}), nil},
-		{"maybe, when nothing is due", op(2, QueueOp{Kind: Take, Outcome: Maybe}), []DelayQueue{q}},
-		{"offer", DelayOp{PriorityOp{QueueOp{Kind: Offer, Item: "c"}, 4}, 0},
+		{"one is due, empty", q, op(3, QueueOp{Kind: Peek, Empty: true}), nil},
+		{"too early", q, op(2, QueueOp{Kind: Take, Item: "b"}), nil},
+		{"out of turn", q, op(9, QueueOp{Kind: Take, Item: "a"}), nil},
+		{"seen too early", q, op(2, QueueOp{Kind: Peek, Item: "b"}), nil},
+		{"maybe, when nothing is due", q, op(2, QueueOp{Kind: Take, Outcome: Maybe}),
+			[]DelayQueue{q}},
+		{"offer", q, DelayOp{PriorityOp{QueueOp{Kind: Offer, Item: "c"}, 4}, 0},
 			[]DelayQueue{
 				{priorityQueueOf(rankedItem{3, "b"}, rankedItem{4, "c"}, rankedItem{5, "a"})},
 			}},
-	}
-	for _, tt := range tests {
-		if got := q.Step(tt.op); !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
-		}
-	}
+	})
 }

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"reflect"
 	"testing"
 )
 
@@ -25,12 +24,7 @@ func TestTransactionStep(t *testing.T) {
 	finished := open(func(t *Transaction) { t.Phase, t.Yes, t.Done = Committed, 3, 3 })
 	half := open(func(t *Transaction) { t.Phase, t.Yes, t.Done = Committed, 3, 1 })
 	committed := open(func(t *Transaction) { t.Phase, t.Yes = Committed, 3 })
-	tests := []struct {
-		name string
-		from Transaction
-		op   TransactionOp
-		want []Transaction
-	}{
+	checkSteps(t, Transaction.Step, []stepTest[Transaction, TransactionOp]{
 		{"begun", Transaction{}, TransactionOp{Kind: BeginTransaction, Sites: 3},
 			[]Transaction{open(nil)}},
 		{"begun again", open(nil), TransactionOp{Kind: BeginTransaction, Sites: 3}, nil},
@@ -88,10 +82,5 @@ func TestTransactionStep(t *testing.T) {
 			[]Transaction{in(Forgotten)}},
 		{"there is one", committed, TransactionOp{Kind: LearnThereIsNone}, nil},
 		{"what is that", committed, TransactionOp{Kind: -1}, nil},
-	}
-	for _, tt := range tests {
-		if got := tt.from.Step(tt.op); !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
-		}
-	}
+	})
 }
