@@ -45,11 +45,9 @@ func TestManyDivergencesAreCounted(t *testing.T) {
 		found := &hunt.Found{Divergences: make([]hunt.Divergence, n)}
 		var j report.Hunt
 		c := fuzzCommand{CheckDeterminism: true}
-		if err := c.reportDivergences(
+		check.OK(t, c.reportDivergences(
 			&app{Env: envTo(t.Context(), &out, &out)}, found, &j,
-		); err != nil {
-			t.Fatal(err)
-		}
+		))
 		if lines := strings.Count(out.String(), "two runs differ"); lines != want ||
 			*j.Divergences != n {
 			t.Errorf("%d divergences: counted %d, named in %d lines; want %d lines", n,

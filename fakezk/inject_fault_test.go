@@ -64,11 +64,9 @@ func (r *rawClient) got() string {
 	r.noDeadline()
 	var words []string
 	split := wire.Splitter{Max: 1 << 20}
-	if err := split.Feed(p, func(frame []byte) {
+	check.OK(r.t, split.Feed(p, func(frame []byte) {
 		words = append(words, frameWords(frame))
-	}); err != nil {
-		r.t.Fatal(err)
-	}
+	}))
 	if n := len(split.Partial()); n > 0 {
 		words = append(words, fmt.Sprint("half ", n))
 	}

@@ -342,10 +342,8 @@ func TestHoldsLoseAndReorderNothing(t *testing.T) {
 func TestInjectOverTCP(t *testing.T) {
 	s, address := startTCP(t)
 	r, _ := tcpSession(t, address)
-	if err := s.Inject(fault.Fault{Kind: fault.Stall, For: 50 * time.Millisecond, Op: "create",
-		Request: 1}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.Inject(fault.Fault{Kind: fault.Stall, For: 50 * time.Millisecond, Op: "create",
+		Request: 1}))
 	mustDo(t, s.Inject(fault.Fault{Kind: fault.CutMidFrame, Op: "create", Request: 3}))
 	began := time.Now()
 	r.ask(rawCreate("/1", 0), rawCreate("/2", 0), rawCreate("/3", 0))

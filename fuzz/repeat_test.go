@@ -50,9 +50,7 @@ func userModule(t *testing.T) string {
 		filepath.Join(dir, "other", "one.go"): "package other\n",
 	} {
 		check.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(name, []byte(text), 0o666))
 	}
 	return dir
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/internal/check"
+
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -89,9 +91,7 @@ func TestPagesListTheProperties(t *testing.T) {
 		"../docs/hunting.md": regexp.MustCompile(`(?m)^\| ([a-z]+) \| .*\|$`),
 	} {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		part := string(text)
 		if _, after, ok := strings.Cut(part, "# The report\n"); ok {
 			part, _, _ = strings.Cut(after, "// # ")

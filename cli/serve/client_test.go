@@ -363,11 +363,9 @@ func writeCertificate(t *testing.T, dir string) (certFile, keyFile string) {
 	check.OK(t, err)
 	write := func(name, kind string, data []byte) string {
 		name = filepath.Join(dir, name)
-		if err := os.WriteFile(
+		check.OK(t, os.WriteFile(
 			name, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}), 0o600,
-		); err != nil {
-			t.Fatal(err)
-		}
+		))
 		return name
 	}
 	return write("cert.pem", "CERTIFICATE", cert), write("key.pem", "PRIVATE KEY", secret)

@@ -43,9 +43,7 @@ func realWorld(server realworld.Server, plan []fault.Fault,
 func runReal(t *testing.T, w realworld.World) *trace.Result {
 	t.Helper()
 	result, err := w.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the real trace:\n%s", result.Trace)
@@ -172,9 +170,7 @@ func inBothWorlds(t *testing.T, server realworld.Server, line string) (virtual, 
 	var plan []fault.Fault
 	if line != "" {
 		f, err := fault.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		plan = append(plan, f)
 	}
 	var told, toldReal notes
@@ -186,9 +182,7 @@ func inBothWorlds(t *testing.T, server realworld.Server, line string) (virtual, 
 		}}},
 	}
 	simulated, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	result := runReal(t, realWorld(server, plan, func(ctx context.Context, c *realworld.Client) {
 		solo(ctx, c, toldReal.add)
 	}))
@@ -274,9 +268,7 @@ func TestRealWorldTellsWhoHeardOfAChange(t *testing.T) {
 func TestRealWorldTellsWhoEndedASession(t *testing.T) {
 	t.Parallel()
 	cutOff, err := fault.Parse("blackhole 10s client=a op=exists request=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	result := runReal(t, realWorld(startReal(t), []fault.Fault{cutOff},
 		func(ctx context.Context, c *realworld.Client) {
 			if _, err := c.Conn().Create("/a", nil, zk.FlagEphemeral, openACL); err != nil {

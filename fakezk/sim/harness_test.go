@@ -60,9 +60,7 @@ func parse(t *testing.T, plan string) (list []fault.Fault) {
 			continue
 		}
 		f, err := fault.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		list = append(list, f)
 	}
 	return list
@@ -209,9 +207,7 @@ func actor(name string, run func(context.Context, *Client)) Actor {
 func mustRun(t testing.TB, w World) *trace.Result {
 	t.Helper()
 	r, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return r
 }
 

@@ -103,9 +103,7 @@ func TestNoServerIsAsARealClientHasIt(t *testing.T) {
 					time.Sleep(10 * time.Millisecond)
 					return nil, syscall.ECONNREFUSED
 				}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for began := time.Now(); ; {
 			asked := time.Now()
 			_, _, err := conn.Exists("/")

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/internal/check"
+
 	"github.com/zksim/zksim/fakezk/fault"
 )
 
@@ -46,21 +48,15 @@ func secondConnection(p *play) time.Duration {
 // ended.
 func TestNothingStrikesAfterTheScripts(t *testing.T) {
 	hold, err := fault.Parse("delay 2s client=a op=exists request=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	refuse, err := fault.Parse("refuse 10s client=a op=exists request=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	p, err := World{Plan: []fault.Fault{hold, refuse},
 		Clients: []Actor{actor("a", func(ctx context.Context, c *Client) {
 			go c.Conn().Exists("/")
 			_ = c.Sleep(ctx, time.Second)
 		})}}.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if len(p.Strikes) != 1 || len(p.Missed) != 1 || p.Missed[0].Kind != fault.Refuse {
 		t.Errorf("struck %v, missed %v; want the delay to strike only\n%s", p.Strikes,
 			p.Missed, p.Trace)

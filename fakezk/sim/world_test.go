@@ -9,9 +9,7 @@ import (
 
 func TestLockersTakeTurns(t *testing.T) {
 	r, err := World{Seed: 1, Clients: lockers(3, 2)}.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if len(r.Busy)+len(r.Panics) > 0 || r.Leaked+r.Frozen != "" {
 		t.Fatalf("busy %v panics %v leaked %s frozen %s\n%s", r.Busy, r.Panics, r.Leaked, r.Frozen,
 			r.Trace)

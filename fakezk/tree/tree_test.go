@@ -374,9 +374,7 @@ func TestFormatIsGuessed(t *testing.T) {
 func FuzzParseTree(f *testing.F) {
 	for _, name := range []string{"tree.yaml", "tree.json"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			f.Fatal(err)
-		}
+		check.OK(f, err)
 		f.Add(text, strings.HasSuffix(name, "json"))
 	}
 	f.Add([]byte("/a: [[["), false)

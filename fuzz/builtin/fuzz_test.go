@@ -3,6 +3,8 @@ package builtin
 import (
 	"testing"
 
+	"github.com/zksim/zksim/internal/check"
+
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -25,19 +27,13 @@ func FuzzRecipes(f *testing.F) {
 		if inputs[i] == nil {
 			base, err := saved.Play(scenario.Scenario{
 				Workload: sound[i], Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			made, err := hunt.NewInputs(base)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			inputs[i] = &made
 		}
 		o, err := saved.Play(inputs[i].Scenario(data[1:]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if o.Status() == linearizability.Violated {
 			t.Fatal(o.Story())
 		}

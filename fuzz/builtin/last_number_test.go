@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/internal/check"
+
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
@@ -66,9 +68,7 @@ func huntAtLastNumber(t *testing.T, w scenario.Workload, dir string, next int32)
 		Workload: w, Script: scenario.Script{Clients: 4, Rounds: 2}, Seed: 1,
 		Runs: testrun.Pick(6, 12),
 	}.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return found.First()
 }
 

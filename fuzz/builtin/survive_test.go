@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/internal/check"
+
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -38,9 +40,7 @@ func survives(t *testing.T, w scenario.Workload) {
 		sweep = sweepOf("1/3")
 	}
 	tried, err := try(t, w, script, sweep, plans)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Log(tried)
 	if sweep != nil && tried.total < 50 {
 		t.Errorf("only %d fault points: does the workload do anything?", tried.total)

@@ -115,10 +115,8 @@ func survivesHunt(t *testing.T, e gallery.Exhibit, runs int) {
 func write(t *testing.T, h gallery.Hunted) {
 	t.Helper()
 	check.OK(t, saved.Of(h.Minimal).Save(scenarioOf(h.Exhibit.Slug)))
-	if err := os.WriteFile(storyOf(h.Exhibit.Slug), []byte(withoutLines(h.Minimal.Story())),
-		0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(storyOf(h.Exhibit.Slug), []byte(withoutLines(h.Minimal.Story())),
+		0o666))
 }
 
 // readHunts reads the list of hunts: a line for each, an id and a number.

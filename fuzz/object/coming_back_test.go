@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/internal/check"
+
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/object"
@@ -137,9 +139,7 @@ func TestDeliveriesThatComeBack(t *testing.T) {
 			Workload: hiding(hide).Named("wrong queue"), Script: scenario.DefaultScript, Seed: 1,
 			Runs: 300,
 		}.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if o := found.First(); o == nil || o.Report.First().Property != property {
 			t.Errorf("hidden for %v: want a violation of %s; got %v", hide, property, o)
 		}

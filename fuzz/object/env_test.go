@@ -39,9 +39,7 @@ func TestOnlyObjectsInTurnAreShared(t *testing.T) {
 	} {
 		s := scenario.Scenario{Workload: c.workload, Script: scenario.DefaultScript, Seed: 1}
 		o, err := s.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if o.Shared != c.shared {
 			t.Errorf("%s: shared: %v; want %v", name, o.Shared, c.shared)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/internal/check"
+
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -48,9 +50,7 @@ var tableLine = regexp.MustCompile(`^//\t(\w*) +(?:\w+ +)?(?:/[\w/]+ +)?(\w+(?:,
 func optionalMethods(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	_, table, _ := strings.Cut(string(text), "also tested\n")
 	table, _, _ = strings.Cut(table, "\n//\n")
 	kinds, last := map[string][]string{}, ""

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/internal/check"
+
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
@@ -107,9 +109,7 @@ func TestAnObjectMayHaveManySessions(t *testing.T) {
 					Seed: uint64(at),
 					Plan: []fault.Fault{{Kind: fault.Expire, Client: "a", At: at}},
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				sessions = max(sessions, len(o.Result.SessionClient))
 				if o.Property() == "" {
 					continue
@@ -137,9 +137,7 @@ func TestEachHandleHasItsSession(t *testing.T) {
 			Workload: visits(false, false), Seed: seed,
 			Script: scenario.Script{Clients: 2, Rounds: 2, Goroutines: 3},
 		}.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if o.Property() != "" {
 			t.Fatalf("seed %d: %s\n%s", seed, o.Summary(), o.Story())
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/internal/check"
+
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
@@ -156,9 +158,7 @@ func TestOrdinaryReadsNeedAClaim(t *testing.T) {
 						Workload: workload(stale), Seed: seed,
 						Script: scenario.Script{Clients: 3, Rounds: 2, Servers: 3},
 					}.Run()
-					if err != nil {
-						t.Fatal(err)
-					}
+					check.OK(t, err)
 					if o.Property() == "" {
 						continue
 					}
@@ -209,9 +209,7 @@ func TestOneServerHasNoStaleReads(t *testing.T) {
 		for seed := range uint64(20) {
 			o, err := scenario.Scenario{Workload: workload, Seed: seed,
 				Script: scenario.Script{Clients: 3, Rounds: 2}}.Run()
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if o.Property() != "" {
 				found++
 			}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/internal/check"
+
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/object"
@@ -311,9 +313,7 @@ func unusualSurvives(t *testing.T, w scenario.Workload) {
 			Workload: w, Script: script, Seed: 1,
 			Runs: cmp.Or(*unusualRuns, testrun.Pick(8, 100)),
 		}.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if o := found.First(); o != nil {
 			t.Errorf("careless: %v, after %d scenarios:\n%s", careless, found.Runs, o.Story())
 		}

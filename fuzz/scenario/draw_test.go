@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/zksim/zksim/internal/check"
+
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -120,9 +122,7 @@ func sharedLabels(t *testing.T, w scenario.Workload, script scenario.Script) []s
 						now.site))
 			}
 		}).Run()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 	return problems
 }
@@ -138,9 +138,7 @@ func drawPlan(t *testing.T, seed uint64) []fault.Fault {
 			3+2*seed),
 	} {
 		f, err := fault.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		plan = append(plan, f)
 	}
 	return plan

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/internal/check"
+
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -47,9 +49,7 @@ func TestALossCountsUntilTheRelease(t *testing.T) {
 			}}
 		one := scenario.Script{Clients: 1, Rounds: 1}
 		o, err := scenario.Scenario{Workload: w, Script: one}.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		losses := 0
 		for _, n := range o.History.Notices {
 			if n.Kind == linearizability.LockLost {
@@ -93,15 +93,11 @@ func TestARequestWithoutAnAnswerIsNoted(t *testing.T) {
 		s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}}
 		if c.plan != "" {
 			f, err := fault.Parse(c.plan)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			s.Plan = []fault.Fault{f}
 		}
 		o, err := s.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		noted := false
 		for _, n := range o.History.Notices {
 			noted = noted || n.Kind == linearizability.Unanswered

@@ -87,13 +87,9 @@ func TestRefusedDialOnTheRealNetworkIsUndecided(t *testing.T) {
 		t.Skip("then it is not the real network")
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, listener.Close())
 	w := object.Lock(func(object.Env) object.Locker { return dialling{address} })
 	o := run(t, onceAlone(w.Named("dialling")))
 	checkOnNetwork(t, o, "client a: lock found no server, though no fault was in its way: "+

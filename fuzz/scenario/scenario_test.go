@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/internal/check"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
@@ -24,18 +26,14 @@ func TestStories(t *testing.T) {
 				filepath.Join("..", "builtin", "testdata", "scenarios", name+".yaml"),
 				builtin.Workloads().Find,
 			)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			got := run(t, file.Scenario).Story()
 			golden := filepath.Join("testdata", "stories", name+".txt")
 			if *update {
 				writeFile(t, golden, got)
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if diff := cmp.Diff(string(want), got); diff != "" {
 				t.Errorf("the story differs (-want +got):\n%s", diff)
 			}
@@ -45,12 +43,8 @@ func TestStories(t *testing.T) {
 
 func writeFile(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
+	check.OK(t, os.WriteFile(name, []byte(text), 0o666))
 }
 
 // TestLongStoriesAreCutInTheMiddle, with the number of lines left out and the

@@ -77,9 +77,7 @@ func copyOf(t *testing.T, root string) string {
 		check.OK(t, err)
 		name := filepath.Join(to, "src", e.file)
 		check.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
-		if err := os.WriteFile(name, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(name, text, 0o666))
 	}
 	return to
 }

@@ -27,11 +27,9 @@ func TestFramesDoNotDependOnHowTheyArrive(t *testing.T) {
 		for len(stream) > 0 {
 			n := 1 + rnd.IntN(min(len(stream), 1<<rnd.IntN(13)))
 			piece := bytes.Clone(stream[:n])
-			if err := splitter.Feed(piece, func(f []byte) {
+			check.OK(t, splitter.Feed(piece, func(f []byte) {
 				got = append(got, bytes.Clone(f))
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 			clear(piece) // the splitter must not keep it
 			stream = stream[n:]
 		}

@@ -185,11 +185,6 @@ func (f *Fixture) Told(client string, kind lin.NoticeKind) {
 	f.H.Notices = append(f.H.Notices, lin.Notice{Client: client, Step: step, Time: now, Kind: kind})
 }
 
-func (f *Fixture) Loses(client string, token int64) {
-	f.Told(client, lin.LockLost)
-	f.H.Notices[len(f.H.Notices)-1].Token = token
-}
-
 func (f *Fixture) History() lin.History {
 	f.H.End, f.H.EndTime = f.Step, time.Duration(f.Step)*time.Millisecond
 	return f.H
@@ -265,12 +260,5 @@ func CheckLateness(t *testing.T, judge func([]lin.Notice) lin.Report) {
 			}
 			CheckReport(t, judge(notices), test.bad, "")
 		})
-	}
-}
-
-// PassSteps lets some steps pass.
-func (f *Fixture) PassSteps(steps int) {
-	for range steps {
-		f.Next()
 	}
 }
