@@ -3,10 +3,8 @@ package fakezk
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"strings"
@@ -103,13 +101,11 @@ func (w *witness) frame() ([]byte, error) {
 	if err := w.conn.SetReadDeadline(deadline); err != nil {
 		return nil, err
 	}
-	var length [4]byte
-	if _, err := io.ReadFull(w.conn, length[:]); err != nil {
+	packet, err := wire.ReadPacket(w.conn, wire.MaxFrameLimit)
+	if err != nil {
 		return nil, err
 	}
-	payload := make([]byte, binary.BigEndian.Uint32(length[:]))
-	_, err := io.ReadFull(w.conn, payload)
-	return payload, err
+	return packet[4:], nil
 }
 
 // call sends a request and returns its reply. Events before it are recorded.

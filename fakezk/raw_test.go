@@ -2,7 +2,6 @@ package fakezk
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 	"net"
 	"testing"
@@ -68,17 +67,12 @@ func (r *rawClient) sendFrame(payload []byte) {
 // receive returns the next frame's payload, or nil if the server closed the connection.
 func (r *rawClient) receive() []byte {
 	r.t.Helper()
-	var length [4]byte
-	if _, err := io.ReadFull(r, length[:]); errors.Is(err, io.EOF) {
+	packet, err := wire.ReadPacket(r, wire.MaxFrameLimit)
+	if err == io.EOF {
 		return nil
-	} else if err != nil {
-		r.t.Fatal(err)
 	}
-	payload := make([]byte, binary.BigEndian.Uint32(length[:]))
-	if _, err := io.ReadFull(r, payload); err != nil {
-		r.t.Fatal(err)
-	}
-	return payload
+	check.OK(r.t, err)
+	return packet[4:]
 }
 
 func (r *rawClient) wantClosed() {

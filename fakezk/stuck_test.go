@@ -2,7 +2,6 @@ package fakezk
 
 import (
 	"crypto/tls"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -99,15 +98,11 @@ func work(t *testing.T, address string) {
 
 // readReply is raw.reply for goroutines, which must not end the test.
 func readReply(r io.Reader) (proto.ReplyHeader, error) {
-	var length [4]byte
-	if _, err := io.ReadFull(r, length[:]); err != nil {
+	packet, err := wire.ReadPacket(r, wire.MaxFrameLimit)
+	if err != nil {
 		return proto.ReplyHeader{}, err
 	}
-	payload := make([]byte, binary.BigEndian.Uint32(length[:]))
-	if _, err := io.ReadFull(r, payload); err != nil {
-		return proto.ReplyHeader{}, err
-	}
-	h, _, err := wire.DecodeReplyHeader(payload)
+	h, _, err := wire.DecodeReplyHeader(packet[4:])
 	return h, err
 }
 

@@ -2,13 +2,14 @@ package conform
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"syscall"
 	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
 // A link is the client's end of one connection. One goroutine reads it.
@@ -39,36 +40,17 @@ func dial(ctx context.Context, t Target) (*link, error) {
 func (l *link) read() {
 	defer close(l.frames)
 	for {
-		payload, err := readFrame(l.conn)
+		packet, err := wire.ReadPacket(l.conn, longestFrame)
 		if err != nil {
 			l.why = err
 			return
 		}
 		select {
-		case l.frames <- payload:
+		case l.frames <- packet[4:]:
 		case <-l.done:
 			return
 		}
 	}
-}
-
-// readFrame returns io.EOF at the end of the connection, and another error if the end is
-// within a frame.
-func readFrame(r io.Reader) ([]byte, error) {
-	var length [4]byte
-	if _, err := io.ReadFull(r, length[:]); err != nil {
-		return nil, err
-	}
-	n := int32(binary.BigEndian.Uint32(length[:]))
-	if n < 0 || n > longestFrame {
-		return nil, fmt.Errorf("it sent a frame's length of %d", n)
-	}
-	payload := make([]byte, n)
-	_, err := io.ReadFull(r, payload)
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return payload, err
 }
 
 const closedByServer = "closed by the server"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
 // A mutation changes the frames of a server: it gets the payload of each frame, with the
@@ -113,11 +114,12 @@ func (c *mutantConn) Read(p []byte) (int, error) {
 		if c.over {
 			return 0, c.ended()
 		}
-		payload, err := readFrame(c.Conn)
+		packet, err := wire.ReadPacket(c.Conn, longestFrame)
 		if err != nil {
 			c.prepareEnd()
 			continue
 		}
+		payload := packet[4:]
 		frames := [][]byte{payload}
 		op := c.answers(payload)
 		if c.change != nil {

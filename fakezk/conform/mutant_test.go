@@ -200,7 +200,7 @@ var mutants = []struct {
 	},
 	{
 		name: "a connection ends with garbage", family: "framing",
-		want:  "a frame's length of -2",
+		want:  "frame length -2",
 		fault: func(c *mutantConn) { c.atEnd = []byte{255, 255, 255, 254} },
 	},
 	{

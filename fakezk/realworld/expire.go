@@ -88,7 +88,7 @@ func handshake(
 	if _, err := conn.Write(wire.AppendConnectRequest(nil, hello)); err != nil {
 		return answer, err
 	}
-	packet, err := readPacket(conn)
+	packet, err := wire.ReadPacket(conn, wire.DefaultMaxFrame)
 	if err != nil {
 		return answer, err
 	}
@@ -101,7 +101,7 @@ func endSessionOf(conn net.Conn) error {
 		&proto.Simple{Code: proto.OpCloseSession}))
 	// Before its end come notifications and the reply.
 	for err == nil {
-		_, err = readPacket(conn)
+		_, err = wire.ReadPacket(conn, wire.DefaultMaxFrame)
 	}
 	if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 		return err

@@ -101,32 +101,22 @@ func answerTo(t *testing.T, address string, frame []byte) string {
 	}
 	send(wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 1000,
 		Password: make([]byte, 16)}))
-	if _, err := answerOf(conn); err != nil {
+	read := func() ([]byte, error) { return wire.ReadPacket(conn, wire.DefaultMaxFrame) }
+	if _, err := read(); err != nil {
 		return "no session"
 	}
 	send(append(binary.BigEndian.AppendUint32(nil, uint32(len(frame))), frame...))
-	answer, err := answerOf(conn)
+	answer, err := read()
 	if err != nil {
 		return "closed"
 	}
-	h, body, err := wire.DecodeReplyHeader(answer)
+	h, body, err := wire.DecodeReplyHeader(answer[4:])
 	check.OK(t, err)
 	text := fmt.Sprintf("xid %d, %s, %q", h.Xid, h.Err, body)
 	if h.Err == proto.Unimplemented {
-		if _, err := answerOf(conn); err == io.EOF {
+		if _, err := read(); err == io.EOF {
 			text += ", closed"
 		}
 	}
 	return text
-}
-
-// answerOf reads a packet without its length.
-func answerOf(conn net.Conn) ([]byte, error) {
-	var length [4]byte
-	if _, err := io.ReadFull(conn, length[:]); err != nil {
-		return nil, err
-	}
-	packet := make([]byte, binary.BigEndian.Uint32(length[:]))
-	_, err := io.ReadFull(conn, packet)
-	return packet, err
 }

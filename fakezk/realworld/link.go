@@ -1,8 +1,6 @@
 package realworld
 
 import (
-	"encoding/binary"
-	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -57,7 +55,7 @@ func (l *link) onClose() {
 func (l *link) read() {
 	defer l.proxy.readers.Done()
 	for {
-		packet, err := readPacket(l.server)
+		packet, err := wire.ReadPacket(l.server, wire.DefaultMaxFrame)
 		l.proxy.mu.Lock()
 		switch {
 		case err != nil:
@@ -71,21 +69,6 @@ func (l *link) read() {
 			return
 		}
 	}
-}
-
-// readPacket reads one frame and its length before it.
-func readPacket(from io.Reader) ([]byte, error) {
-	var length [4]byte
-	if _, err := io.ReadFull(from, length[:]); err != nil {
-		return nil, err
-	}
-	n := int32(binary.BigEndian.Uint32(length[:]))
-	if n < 0 || n > wire.DefaultMaxFrame {
-		return nil, fmt.Errorf("the server sends a frame of %d bytes", n)
-	}
-	packet := append(length[:], make([]byte, n)...)
-	_, err := io.ReadFull(from, packet[len(length):])
-	return packet, err
 }
 
 // move releases all messages that may go. A timer moves the others in time.

@@ -1,7 +1,6 @@
 package fourletter_test
 
 import (
-	"encoding/binary"
 	"io"
 	"net"
 	"testing"
@@ -83,15 +82,9 @@ func (r *real) send(conn net.Conn, p []byte) {
 }
 
 func (r *real) read(conn net.Conn) []byte {
-	var length [4]byte
-	if _, err := io.ReadFull(conn, length[:]); err != nil {
-		r.t.Fatal(err)
-	}
-	frame := make([]byte, binary.BigEndian.Uint32(length[:]))
-	if _, err := io.ReadFull(conn, frame); err != nil {
-		r.t.Fatal(err)
-	}
-	return frame
+	packet, err := wire.ReadPacket(conn, wire.MaxFrameLimit)
+	check.OK(r.t, err)
+	return packet[4:]
 }
 
 func (r *real) sessions() map[string]int64 { return r.ids }

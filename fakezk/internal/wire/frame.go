@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 )
 
 // Splitter cuts a byte stream into frames: a big-endian int32 length, then that many bytes. It
@@ -46,7 +47,7 @@ func (s *Splitter) Next(p []byte) (frame, rest []byte, err error) {
 		s.keep(p)
 		return nil, nil, nil
 	}
-	end, err := s.end(p)
+	end, err := frameEnd(p, s.Max)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,7 +68,7 @@ func (s *Splitter) complete(p []byte) (frame, rest []byte, err error) {
 	if len(s.buf) < 4 {
 		return nil, nil, nil
 	}
-	end, err := s.end(s.buf)
+	end, err := frameEnd(s.buf, s.Max)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,13 +81,31 @@ func (s *Splitter) complete(p []byte) (frame, rest []byte, err error) {
 	return s.buf[4:end:end], p[n:], nil
 }
 
-// end is where the frame that begins p ends.
-func (s *Splitter) end(p []byte) (int, error) {
+// frameEnd is where the frame that begins p ends.
+func frameEnd(p []byte, max int) (int, error) {
 	n := int(int32(binary.BigEndian.Uint32(p)))
-	if n < 0 || n > s.Max {
-		return 0, fmt.Errorf("frame length %d is not within 0 and %d", n, s.Max)
+	if n < 0 || n > max {
+		return 0, fmt.Errorf("frame length %d is not within 0 and %d", n, max)
 	}
 	return 4 + n, nil
+}
+
+// ReadPacket reads a frame of up to max bytes, and returns it with its length before it. It returns
+// io.EOF at the end of the stream, and io.ErrUnexpectedEOF at one within a frame.
+func ReadPacket(r io.Reader, max int) ([]byte, error) {
+	packet := make([]byte, 4)
+	if _, err := io.ReadFull(r, packet); err != nil {
+		return nil, err
+	}
+	end, err := frameEnd(packet, max)
+	if err != nil {
+		return nil, err
+	}
+	packet = append(packet, make([]byte, end-4)...)
+	if _, err = io.ReadFull(r, packet[4:]); err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return packet, err
 }
 
 func (s *Splitter) keep(p []byte) { s.buf = append(s.buf, p...) }
