@@ -126,7 +126,7 @@ var arrows = map[string]string{
 	"internal/realzk":    ``,
 	"internal/overlay":   ``,
 	"internal/browser":   ``,
-	"internal/testrun":   ``,
+	"internal/testrun":   `internal/check`,
 	"internal/check":     `github.com/google/go-cmp`,
 	"internal/inflight":  ``,
 	"internal/yamldoc":   `go.yaml.in/yaml/v4`,

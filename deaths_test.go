@@ -4,7 +4,6 @@ import (
 	"context"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -19,6 +18,7 @@ import (
 	"github.com/zksim/zksim/fuzz/property"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/recipes"
 	"pgregory.net/rapid"
 )
@@ -122,8 +122,6 @@ func commandOfDeath() { cli.Main(dying()) }
 // ends the process, standard error names what was played, and the next process begins with it.
 func TestEveryWayToPlayNamesTheScenarioOfADeath(t *testing.T) {
 	t.Parallel()
-	binary, err := os.Executable()
-	check.OK(t, err)
 	const announced = "zksim: this process ended while it played "
 	for _, play := range []struct {
 		by, first, next, file string
@@ -144,10 +142,7 @@ func TestEveryWayToPlayNamesTheScenarioOfADeath(t *testing.T) {
 			t.Run(play.by+" and "+way, func(t *testing.T) {
 				dir := t.TempDir()
 				run := func() (passed bool, text string) {
-					cmd := exec.CommandContext(t.Context(), binary, play.args...)
-					cmd.Dir, cmd.Env = dir, append(os.Environ(), deathVariable+"="+way)
-					out, err := cmd.CombinedOutput()
-					return err == nil, string(out)
+					return testrun.Self(t, dir, []string{deathVariable + "=" + way}, play.args...)
 				}
 				passed, text := run()
 				if way == "none" {
@@ -175,18 +170,15 @@ func TestEveryWayToPlayNamesTheScenarioOfADeath(t *testing.T) {
 // TestAConnectionOfAnotherRunIsTold in words, where the runtime speaks of a channel.
 func TestAConnectionOfAnotherRunIsTold(t *testing.T) {
 	t.Parallel()
-	binary, err := os.Executable()
-	check.OK(t, err)
-	cmd := exec.CommandContext(t.Context(), binary, "-test.run=^TestSharedConnection$")
-	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), deathVariable+"=sharing")
-	text, err := cmd.CombinedOutput()
-	if err == nil {
+	passed, text := testrun.Self(t, t.TempDir(), []string{deathVariable + "=sharing"},
+		"-test.run=^TestSharedConnection$")
+	if passed {
 		t.Error("the test passes")
 	}
 	const want = `zksim: a connection, or another channel or timer, that was made in one run is used ` +
 		`in another one \((made in run 1, used in run 2|used in one of the runs 2 to \d+)\): ` +
 		`the code keeps it in a variable of the package`
-	if !regexp.MustCompile(want).Match(text) {
+	if !regexp.MustCompile(want).MatchString(text) {
 		t.Errorf("%s\nwant %s", text, want)
 	}
 }
@@ -195,19 +187,16 @@ func TestAConnectionOfAnotherRunIsTold(t *testing.T) {
 // variables is played like other code. A process that dies is told with its scenario.
 func TestProcessesKeepNothing(t *testing.T) {
 	t.Parallel()
-	binary, err := os.Executable()
-	check.OK(t, err)
 	for _, c := range []struct{ test, death, flag, want string }{
 		{"TestKeptConnections", "x", "-zksim.shard=1/2", `(?s)zksim: survived .*\nPASS`},
 		{"TestKeptConnections", "x", "-zksim.processes=false", "with -zksim.processes"},
 		{"TestDeath", "os.Exit", "-test.v", "the process of the run ended: exit status 3\n" +
 			`.*to see it again: go test .* -zksim.replay=testdata/zksim/TestDeath/crash-\w+.yaml`},
 	} {
-		cmd := exec.CommandContext(t.Context(), binary, "-test.run=^"+c.test+"$", "-test.short",
-			"-test.v", "-zksim.processes", "-zksim.runs=2", c.flag)
-		cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), deathVariable+"="+c.death)
-		text, _ := cmd.CombinedOutput()
-		if !regexp.MustCompile(c.want).Match(text) {
+		_, text := testrun.Self(t, t.TempDir(), []string{deathVariable + "=" + c.death},
+			"-test.run=^"+c.test+"$", "-test.short", "-test.v", "-zksim.processes",
+			"-zksim.runs=2", c.flag)
+		if !regexp.MustCompile(c.want).MatchString(text) {
 			t.Errorf("%s: %s\nwant %s", c.test, text, c.want)
 		}
 	}

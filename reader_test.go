@@ -2,12 +2,10 @@ package zksim_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
@@ -34,7 +32,7 @@ func TestTutorial(t *testing.T) {
 	if !ok {
 		t.Fatalf("docs/tutorial.md has nothing to mend in\n%s", code[0])
 	}
-	writeFile(t, filepath.Join(dir, "visits.go"), before+code[2]+after)
+	testrun.WriteFile(t, filepath.Join(dir, "visits.go"), before+code[2]+after)
 	if text := goTest(t, dir); !strings.Contains(text, "\nPASS\n") {
 		t.Errorf("after mending:\n%s", text)
 	}
@@ -111,29 +109,12 @@ func TestCodeUnderTestOwesNothing(t *testing.T) {
 	t.Log(succeed(t, dir, "go", "test", "-v", "-short", "-zksim.runs=5", "."))
 }
 
-// readerModule makes the module of a reader, who has this clone, and returns its directory. It is
-// left out with -short: it builds programs.
+// readerModule makes the module of a reader, who has this clone, and returns its directory.
 func readerModule(t *testing.T, path string, files map[string]string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds a program")
-	}
-	clone, err := os.Getwd()
-	check.OK(t, err)
 	dir := t.TempDir()
-	for name, text := range files {
-		writeFile(t, filepath.Join(dir, name), text)
-	}
-	_, requirements, _ := strings.Cut(readPage(t, "go.mod"), "\n")
-	writeFile(t, filepath.Join(dir, "go.mod"), "module "+path+"\n"+requirements+
-		"\nrequire github.com/zksim/zksim v0.0.0\n\nreplace github.com/zksim/zksim => "+clone+"\n")
-	writeFile(t, filepath.Join(dir, "go.sum"), readPage(t, "go.sum"))
+	testrun.Module(t, ".", dir, path, files)
 	return dir
-}
-
-func writeFile(t *testing.T, name, text string) {
-	t.Helper()
-	check.OK(t, os.WriteFile(name, []byte(text), 0o666))
 }
 
 // goTest returns what go test prints in a directory, with few scenarios.
@@ -155,14 +136,7 @@ func succeed(t *testing.T, dir string, args ...string) string {
 
 func command(t *testing.T, dir string, args ...string) (ok bool, text string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-	out, err := cmd.CombinedOutput()
-	if err != nil && cmd.ProcessState == nil {
-		t.Fatal(err)
-	}
-	return err == nil, string(out)
+	return testrun.Command(t, dir, []string{"GOFLAGS=-mod=mod", "GOWORK=off"}, args...)
 }
 
 // expectShown reports a page that does not show the failure of a test. Go test indents the failure

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // endingChild is the environment variable that makes this test binary run TestEnding; its value is
@@ -24,7 +24,7 @@ func TestEnding(t *testing.T) {
 	if lock == "" {
 		t.Skip("for TestScenarioThatEndsTheProcessIsKept")
 	}
-	setFlag(t, "zksim.runs", "1")
+	testrun.SetFlag(t, "zksim.runs", "1")
 	fuzz.Test(t, object.Lock(func(env object.Env) object.Locker {
 		return ending{goodLock(env), env.Conn, lock == "bad"}
 	}))
@@ -49,15 +49,10 @@ func (l ending) Lock(ctx context.Context) error {
 // from then on a saved failure.
 func TestScenarioThatEndsTheProcessIsKept(t *testing.T) {
 	t.Parallel()
-	binary, err := os.Executable()
-	check.OK(t, err)
 	dir := t.TempDir()
 	play := func(lock string, flags ...string) (passed bool, text string) {
-		cmd := exec.CommandContext(t.Context(), binary,
+		return testrun.Self(t, dir, []string{endingChild + "=" + lock},
 			append(flags, "-test.run=^TestEnding$", "-test.short")...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), endingChild+"="+lock)
-		out, err := cmd.CombinedOutput()
-		return err == nil, string(out)
 	}
 	for i, want := range []struct{ output, file string }{
 		{"panic: lost", ".playing-*"},

@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -112,7 +113,7 @@ func ExampleTest_invariants() {
 // TestOfTheBucketFindsItsBug, and only there.
 func TestOfTheBucketFindsItsBug(t *testing.T) {
 	t.Chdir(t.TempDir())
-	setFlag(t, "zksim.runs", "20")
+	testrun.SetFlag(t, "zksim.runs", "20")
 	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
 	for _, careless := range []bool{true, false} {
 		failed, text := tested("TestBucket", bucket(careless))

@@ -52,9 +52,7 @@ func TestFrozenRunsAreNotRepeated(t *testing.T) {
 		"goroutine 8 [select (durable)]:\nzk.loop()\n\t/zk/conn.go:8 +0x1"
 	o.Result.Spins = true
 	text := failure(func(tb TB) { fail(t.Context(), tb, o, nil) })
-	if plays.Load() != 1 {
-		t.Errorf("played %d times", plays.Load())
-	}
+	check.Equal(t, plays.Load(), 1, "played")
 	if !strings.Contains(text, "frozen is violated") ||
 		!strings.Contains(text, "/src/mylock.go:7") || strings.Contains(text, "zk.loop") {
 		t.Errorf("failed with:\n%s", text)

@@ -15,6 +15,7 @@ import (
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // flaggedChild is the environment variable that makes this test binary run TestFlagged. A process
@@ -31,8 +32,6 @@ func TestFlagged(t *testing.T) {
 // TestVariablesAreDefaultsOfTheFlags: go test ./... takes them, and errors name them.
 func TestVariablesAreDefaultsOfTheFlags(t *testing.T) {
 	t.Parallel()
-	binary, err := os.Executable()
-	check.OK(t, err)
 	dir := t.TempDir()
 	elsewhere := filepath.Join(dir, "f.yaml")
 	check.OK(t, os.WriteFile(elsewhere, []byte("workload: queue\nclients: 1\nrounds: 1\n"+
@@ -59,12 +58,10 @@ func TestVariablesAreDefaultsOfTheFlags(t *testing.T) {
 		{"ZKSIM_X=", "-zksim.replay=" + elsewhere, `f.yaml:1:11: unknown workload "queue"; ` +
 			"expected lock: the file is of TestQueue of a.org/queue\n"},
 	} {
-		cmd := exec.CommandContext(t.Context(), binary, "-test.run=^TestFlagged$", "-test.v",
-			"-test.short", c.flag)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), flaggedChild+"=1", c.variable)
-		out, _ := cmd.CombinedOutput()
-		if !strings.Contains(string(out), c.want) || strings.Contains(string(out), "Usage of") {
-			t.Errorf("%s, %s: %s\nwant %s", c.variable, c.flag, out, c.want)
+		_, text := testrun.Self(t, dir, []string{flaggedChild + "=1", c.variable},
+			"-test.run=^TestFlagged$", "-test.v", "-test.short", c.flag)
+		if !strings.Contains(text, c.want) || strings.Contains(text, "Usage of") {
+			t.Errorf("%s, %s: %s\nwant %s", c.variable, c.flag, text, c.want)
 		}
 	}
 }
@@ -73,26 +70,26 @@ func TestVariablesAreDefaultsOfTheFlags(t *testing.T) {
 func TestReplaysAreShownInParts(t *testing.T) {
 	file := failing(t)
 	text := func() string {
-		_, text := testPrimary(nil)
+		_, text := tested("TestPrimary", primaries(true))
 		return text
 	}
-	setFlag(t, "zksim.replay", file)
-	setFlag(t, "zksim.until", "3")
+	testrun.SetFlag(t, "zksim.replay", file)
+	testrun.SetFlag(t, "zksim.until", "3")
 	check.Contains(t, text(), "\n    3     ")
 	check.Contains(t, text(), "\n  sessions: ")
 	check.Equal(t, strings.Contains(text(), "\n    4     "), false)
-	setFlag(t, "zksim.until", "100000")
+	testrun.SetFlag(t, "zksim.until", "100000")
 	check.Contains(t, text(), " lines, there is no line 100000")
-	setFlag(t, "zksim.until", "0")
+	testrun.SetFlag(t, "zksim.until", "0")
 
-	setFlag(t, "zksim.diff", file)
+	testrun.SetFlag(t, "zksim.diff", file)
 	check.Contains(t, text(), "zksim: the traces are equal: ")
 	other := filepath.Join("testdata", "zksim", "other.yaml")
 	check.OK(t, os.WriteFile(other, []byte(readFile(t, file)), 0o666))
 	edit(t, other, `seed: \d+`, "seed: 77")
-	setFlag(t, "zksim.diff", other)
+	testrun.SetFlag(t, "zksim.diff", other)
 	check.Contains(t, text(), "; then they differ:\n")
-	setFlag(t, "zksim.diff", "nothing.trace")
+	testrun.SetFlag(t, "zksim.diff", "nothing.trace")
 	check.Contains(t, text(), "zksim: -zksim.diff: open nothing.trace: no such file")
 }
 

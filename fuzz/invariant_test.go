@@ -14,6 +14,8 @@ import (
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/value"
 )
@@ -77,23 +79,17 @@ func primaries(careless bool, goals ...string) scenario.Workload {
 
 func TestRunChecksInvariants(t *testing.T) {
 	t.Chdir(t.TempDir())
-	setFlag(t, "zksim.runs", "50")
+	testrun.SetFlag(t, "zksim.runs", "50")
 	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
-	if failed, text := tested("TestPrimary", primaries(false, lostReply)); failed {
-		t.Errorf("the careful one fails:\n%s", text)
-	}
-	if failed, text := tested("TestPrimary", primaries(true)); !failed ||
-		!strings.HasPrefix(
-			text, "invariant is violated: who is written there serves: client a is written there",
-		) {
-		t.Errorf("the careless one: failed: %v\n%s", failed, text)
-	}
+	passes(t, "TestPrimary", primaries(false, lostReply))
+	fails(t, "TestPrimary", primaries(true),
+		"invariant is violated: who is written there serves: client a is written there")
 }
 
 // TestRunWantsItsGoals: a test that never reaches its goals fails, and lists those that it has not
 // reached.
 func TestRunWantsItsGoals(t *testing.T) {
-	setFlag(t, "zksim.runs", "20")
+	testrun.SetFlag(t, "zksim.runs", "20")
 	smallScript(t)
 	for want, goals := range map[string][]string{
 		`the goal "the moon is full" was reached in none of`: {lostReply,
@@ -102,10 +98,8 @@ func TestRunWantsItsGoals(t *testing.T) {
 			"the moon is full", lostReply, "it rains",
 		},
 	} {
-		failed, text := tested("TestPrimary", primaries(false, goals...))
-		if !failed || !strings.Contains(text, want) || strings.Contains(text, lostReply) {
-			t.Errorf("failed: %v\n%s\nwant %s", failed, text, want)
-		}
+		text := fails(t, "TestPrimary", primaries(false, goals...), want)
+		check.Equal(t, strings.Contains(text, lostReply), false)
 	}
 }
 
@@ -113,18 +107,14 @@ func TestRunWantsItsGoals(t *testing.T) {
 func TestGoalsAreDeclared(t *testing.T) {
 	w := primaries(false, "a reply to create was lots", lostReply)
 	w.Sometimes = w.Sometimes[:1]
-	failed, text := tested("TestPrimary", w)
-	want := `the goal "a reply to create was lost" was reached, ` +
-		`which is none of Workload.Sometimes: ["a reply to create was lots"]`
-	if !failed || !strings.Contains(text, want) {
-		t.Errorf("failed: %v\n%s\nwant %s", failed, text, want)
-	}
+	fails(t, "TestPrimary", w, `the goal "a reply to create was lost" was reached, `+
+		`which is none of Workload.Sometimes: ["a reply to create was lots"]`)
 }
 
 // TestRunWantsSomethingToJudge: a workload that records no calls passes only if it has a goal or an
 // invariant.
 func TestRunWantsSomethingToJudge(t *testing.T) {
-	setFlag(t, "zksim.runs", "1")
+	testrun.SetFlag(t, "zksim.runs", "1")
 	smallScript(t)
 	silent := func(
 		judge func(scenario.Evidence) (linearizability.Report, error), goals ...string,
@@ -165,7 +155,7 @@ func FuzzPrimary(f *testing.F) { fuzz.Fuzz(f, primaries(false)) }
 
 // TestGoalsOfTheRunWithoutFaultsCount: here only the first run reaches one.
 func TestGoalsOfTheRunWithoutFaultsCount(t *testing.T) {
-	setFlag(t, "zksim.runs", "1")
+	testrun.SetFlag(t, "zksim.runs", "1")
 	smallScript(t)
 	var once sync.Once
 	w := primaries(false, "was there")
@@ -174,7 +164,5 @@ func TestGoalsOfTheRunWithoutFaultsCount(t *testing.T) {
 		once.Do(func() { p.Sometimes("was there") })
 		play(p, s)
 	}
-	if failed, text := tested("TestPrimary", w); failed {
-		t.Errorf("fails:\n%s", text)
-	}
+	passes(t, "TestPrimary", w)
 }

@@ -3,7 +3,6 @@ package fuzz_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,7 +13,7 @@ import (
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // child is the environment variable that makes this test binary run FuzzChild; its value names the
@@ -93,14 +92,8 @@ func TestInputThatEndsTheProcessIsTold(t *testing.T) {
 // fuzzChild runs FuzzChild in a directory. It reports whether it passed, and returns its output.
 func fuzzChild(t *testing.T, dir, lock string, flags ...string) (passed bool, text string) {
 	t.Helper()
-	binary, err := os.Executable()
-	check.OK(t, err)
-	cmd := exec.CommandContext(
-		t.Context(), binary, append([]string{"-test.run=^FuzzChild$", "-test.v"}, flags...)...,
-	)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), child+"="+lock)
-	out, err := cmd.CombinedOutput()
-	return err == nil, string(out)
+	return testrun.Self(t, dir, []string{child + "=" + lock},
+		append([]string{"-test.run=^FuzzChild$", "-test.v"}, flags...)...)
 }
 
 // TestFuzzTargets: their seeds find the bug, no input is skipped, and a failure is printed once,

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -33,7 +34,7 @@ func (c plainCounter) Get(context.Context) (int64, error) {
 // TestAFindingSaysThatItNeedsSeveralServers, unless the user has asked for them.
 func TestAFindingSaysThatItNeedsSeveralServers(t *testing.T) {
 	t.Chdir(t.TempDir())
-	setFlag(t, "zksim.runs", "300")
+	testrun.SetFlag(t, "zksim.runs", "300")
 	w := object.Counter(func(env object.Env) object.Counterer {
 		return plainCounter{recipes.NewCounter(env.Conn, "/counter"), env.Conn}
 	})
@@ -41,7 +42,7 @@ func TestAFindingSaysThatItNeedsSeveralServers(t *testing.T) {
 	_, text := tested("TestPlainCounter", w)
 	check.Contains(t, text, "linearizability is violated")
 	check.Contains(t, text, hint)
-	setFlag(t, "zksim.servers", "3")
+	testrun.SetFlag(t, "zksim.servers", "3")
 	_, text = tested("TestPlainCounterOnThree", w)
 	check.Contains(t, text, "linearizability is violated")
 	check.Equal(t, strings.Contains(text, hint), false)

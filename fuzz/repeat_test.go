@@ -2,7 +2,6 @@ package fuzz_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,22 +35,9 @@ func TestMyLock(t *testing.T) {
 func userModule(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "my module")
-	pkg := filepath.Join(dir, "deep", "mylock")
-	check.OK(t, os.MkdirAll(pkg, 0o777))
-	root, err := filepath.Abs("..")
-	check.OK(t, err)
-	_, requirements, _ := strings.Cut(readFile(t, "../go.mod"), "\n")
-	for name, text := range map[string]string{
-		filepath.Join(dir, "go.mod"): "module example.org/user\n" + requirements +
-			"\nrequire github.com/zksim/zksim v0.0.0\n\nreplace github.com/zksim/zksim => " +
-			root + "\n",
-		filepath.Join(dir, "go.sum"):          readFile(t, "../go.sum"),
-		filepath.Join(pkg, "mylock_test.go"):  lockTest,
-		filepath.Join(dir, "other", "one.go"): "package other\n",
-	} {
-		check.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
-		check.OK(t, os.WriteFile(name, []byte(text), 0o666))
-	}
+	testrun.Module(t, "..", dir, "example.org/user", map[string]string{
+		"deep/mylock/mylock_test.go": lockTest, "other/one.go": "package other\n",
+	})
 	return dir
 }
 
@@ -65,18 +51,13 @@ func readFile(t *testing.T, name string) string {
 // shell is the output of a command line in a directory, and whether it succeeds.
 func shell(t *testing.T, dir, line string) (ok bool, text string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -vet=off", "GOWORK=off", "PWD="+dir)
-	out, err := cmd.CombinedOutput()
-	return err == nil, string(out)
+	return testrun.Command(
+		t, dir, []string{"GOFLAGS=-mod=mod -vet=off", "GOWORK=off"}, "sh", "-c", line,
+	)
 }
 
 // TestFailureIsRepeatedInTheModule by the printed command, and by zksim.
 func TestFailureIsRepeatedInTheModule(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
 	t.Parallel()
 	dir := userModule(t)
 	ok, text := shell(t, dir, "go test -short ./...")
@@ -123,13 +104,8 @@ func TestReplayedFileIsFoundFromTheModulesRoot(t *testing.T) {
 	t.Chdir(filepath.Join(root, "testdata", "zksim"))
 	name, err := filepath.Rel(root, file)
 	check.OK(t, err)
-	setFlag(t, "zksim.replay", name)
-	if failed, text := testPrimary(nil); !failed ||
-		!strings.Contains(text, "the whole trace, but for pings:") {
-		t.Errorf("failed: %v\n%s", failed, text)
-	}
-	setFlag(t, "zksim.replay", filepath.Base(filepath.Dir(root))+"/"+name)
-	if failed, text := testPrimary(nil); !failed || !strings.Contains(text, "no such file") {
-		t.Errorf("outside of the module: failed: %v\n%s", failed, text)
-	}
+	testrun.SetFlag(t, "zksim.replay", name)
+	fails(t, "TestPrimary", primaries(true), "the whole trace, but for pings:")
+	testrun.SetFlag(t, "zksim.replay", filepath.Base(filepath.Dir(root))+"/"+name)
+	fails(t, "TestPrimary", primaries(true), "no such file")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -34,27 +35,23 @@ func edit(t *testing.T, name, old, new string) {
 	check.OK(t, os.WriteFile(name, []byte(text), 0o666))
 }
 
-// testPrimary is the result of a test of primaries with a judge.
-func testPrimary(
-	judge func(scenario.Evidence) (linearizability.Report, error),
-) (failed bool, text string) {
+// judgedBy is the workload of careless primaries with another judge.
+func judgedBy(judge func(scenario.Evidence) (linearizability.Report, error)) scenario.Workload {
 	w := primaries(true)
-	if judge != nil {
-		w.Judge = judge
-	}
-	return tested("TestPrimary", w)
+	w.Judge = judge
+	return w
 }
 
 // failing leaves one saved failure of TestPrimary in a directory of its own.
 func failing(t *testing.T) (file string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	setFlag(t, "zksim.runs", "1")
+	testrun.SetFlag(t, "zksim.runs", "1")
 	smallScript(t)
-	failed, text := testPrimary(nil)
+	text := fails(t, "TestPrimary", primaries(true))
 	names := saved(t, "TestPrimary")
-	if !failed || len(names) != 1 {
-		t.Fatalf("failed: %v, saved: %q\n%s", failed, names, text)
+	if len(names) != 1 {
+		t.Fatalf("saved: %q\n%s", names, text)
 	}
 	return names[0]
 }
@@ -68,14 +65,11 @@ func TestSavedFailuresComeFirst(t *testing.T) {
 		t.Errorf("saved as %s", file)
 	}
 	played, judge := 0, primaries(true).Judge
-	failed, text := testPrimary(func(e scenario.Evidence) (linearizability.Report, error) {
+	fails(t, "TestPrimary", judgedBy(func(e scenario.Evidence) (linearizability.Report, error) {
 		played++
 		return judge(e)
-	})
-	if !failed || played != 1 || !strings.Contains(text, "-zksim.replay="+file) {
-		t.Errorf("failed: %v after %d runs; expected the saved scenario first\n%s", failed,
-			played, text)
-	}
+	}), "-zksim.replay="+file)
+	check.Equal(t, played, 1, "scenarios that are played; the saved one is the first")
 	if names := saved(t, "TestPrimary"); len(names) != 1 {
 		t.Errorf("%q are saved; want what was", names)
 	}
@@ -96,20 +90,14 @@ func TestMendedFailuresStay(t *testing.T) {
 	mended := scenario.Invariants(scenario.Invariant{
 		Name: "anything", Holds: func(scenario.Evidence) error { return nil },
 	})
-	if failed, text := testPrimary(mended); failed || strings.Contains(text, file) {
-		t.Errorf("mended: failed: %v\n%s", failed, text)
-	}
-	if failed, text := testPrimary(other); !failed {
-		t.Errorf("another bug is not found:\n%s", text)
-	}
+	text := passes(t, "TestPrimary", judgedBy(mended))
+	check.Equal(t, strings.Contains(text, file), false)
+	fails(t, "TestPrimary", judgedBy(other))
 	if names := saved(t, "TestPrimary"); len(names) != 2 || names[0] != file && names[1] != file {
 		t.Errorf("%q are saved; want %s and another", names, file)
 	}
-	setFlag(t, "zksim.replay", file)
-	if failed, text := testPrimary(mended); failed ||
-		!strings.Contains(text, "nothing is violated any more; the file may stay") {
-		t.Errorf("replay: failed: %v\n%s", failed, text)
-	}
+	testrun.SetFlag(t, "zksim.replay", file)
+	passes(t, "TestPrimary", judgedBy(mended), "nothing is violated any more; the file may stay")
 }
 
 // TestSavedFailureThatStrikesNothingIsTold: such a file tests nothing.
@@ -125,20 +113,14 @@ func TestSavedFailureThatStrikesNothingIsTold(t *testing.T) {
 	})
 	want := file +
 		`: fault "drop-reply client=a op=getACL request=7" matches nothing in this run any more`
-	if failed, text := testPrimary(mended); failed || !strings.Contains(text, want) ||
-		!strings.Contains(text, "to remove them: rm "+absolute) {
-		t.Errorf("failed: %v\n%s\nwant %s", failed, text, want)
-	}
+	passes(t, "TestPrimary", judgedBy(mended), want, "to remove them: rm "+absolute)
 	left := filepath.Join(filepath.Dir(file), "left-0.yaml")
 	check.OK(t, os.Rename(file, left))
-	if failed, text := testPrimary(mended); failed || strings.Contains(text, "to remove them") {
-		t.Errorf("a file that the test removes: failed: %v\n%s", failed, text)
-	}
+	text := passes(t, "TestPrimary", judgedBy(mended))
+	check.Equal(t, strings.Contains(text, "to remove them"), false, "a file that the test removes")
 	check.OK(t, os.WriteFile(file, saving, 0o666))
-	setFlag(t, "zksim.replay", file)
-	if failed, text := testPrimary(mended); !failed || !strings.Contains(text, want) {
-		t.Errorf("replay: failed: %v\n%s\nwant %s", failed, text, want)
-	}
+	testrun.SetFlag(t, "zksim.replay", file)
+	fails(t, "TestPrimary", judgedBy(mended), want)
 }
 
 // TestSavedFailureThatCannotBeReadFails with its place.
@@ -154,9 +136,7 @@ func TestSavedFailureThatCannotBeReadFails(t *testing.T) {
 		{`(?s).*`, "frob", file + ":1:1: the scenario: found text"},
 	} {
 		edit(t, file, c.old, c.new)
-		if failed, text := testPrimary(nil); !failed || !strings.Contains(text, c.want) {
-			t.Errorf("failed: %v\n%s\nwant %s", failed, text, c.want)
-		}
+		fails(t, "TestPrimary", primaries(true), c.want)
 		if c.new != "frob" {
 			edit(t, file, c.new, map[bool]string{
 				true: "seed: 1", false: "implementation: 'careless: true'",
@@ -171,10 +151,9 @@ func TestLongNamesAreSaved(t *testing.T) {
 	smallScript(t)
 	for i, end := range []string{"one", "another"} {
 		name := "TestPrimary/" + strings.Repeat("x", 300) + end
-		failed, text := tested(name, primaries(true))
-		if dirs := saved(t, ""); !failed || len(dirs) != i+1 ||
-			strings.Contains(text, "could not be saved") {
-			t.Errorf("failed: %v, saved: %q\n%s", failed, dirs, text)
+		text := fails(t, name, primaries(true))
+		if dirs := saved(t, ""); len(dirs) != i+1 || strings.Contains(text, "could not be saved") {
+			t.Errorf("saved: %q\n%s", dirs, text)
 		}
 	}
 }
@@ -197,19 +176,12 @@ func TestFailureThatCannotBeSavedIsPrinted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	smallScript(t)
 	judge := primaries(true).Judge
-	failed, text := testPrimary(func(e scenario.Evidence) (linearizability.Report, error) {
+	fails(t, "TestPrimary", judgedBy(func(e scenario.Evidence) (linearizability.Report, error) {
 		inTheWay := filepath.Join("testdata", "zksim", "TestPrimary")
 		if err := os.WriteFile(inTheWay, nil, 0o666); err != nil {
 			return linearizability.Report{}, err
 		}
 		return judge(e)
-	})
-	for _, want := range []string{
-		"it could not be saved: ", "# A zksim scenario.", "\nworkload: primary\n",
-		"\nexpect: violated\n",
-	} {
-		if !failed || !strings.Contains(text, want) {
-			t.Errorf("failed: %v; %q is missing in:\n%s", failed, want, text)
-		}
-	}
+	}), "it could not be saved: ", "# A zksim scenario.", "\nworkload: primary\n",
+		"\nexpect: violated\n")
 }

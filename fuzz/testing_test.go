@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/classic"
@@ -51,17 +51,28 @@ func tested(name string, w scenario.Workload) (failed bool, text string) {
 	return tb.failed, strings.Join(tb.log, "\n")
 }
 
-// setFlag sets a flag of the test binary until the test ends.
-func setFlag(t *testing.T, name, value string) {
+// passes reports a test of a workload that fails, or a text that is not in its log.
+func passes(t *testing.T, name string, w scenario.Workload, texts ...string) (log string) {
 	t.Helper()
-	f := flag.Lookup(name)
-	before := f.Value.String()
-	check.OK(t, flag.Set(name, value))
-	t.Cleanup(func() {
-		if err := flag.Set(name, before); err != nil {
-			t.Error(err)
-		}
-	})
+	return ends(t, false, name, w, texts)
+}
+
+// fails reports a test of a workload that passes, or a text that is not in its log.
+func fails(t *testing.T, name string, w scenario.Workload, texts ...string) (log string) {
+	t.Helper()
+	return ends(t, true, name, w, texts)
+}
+
+func ends(
+	t *testing.T, fails bool, name string, w scenario.Workload, texts []string,
+) (log string) {
+	t.Helper()
+	failed, log := tested(name, w)
+	check.Equal(t, failed, fails, "%s fails", name)
+	for _, text := range texts {
+		check.Contains(t, log, text, "%s", name)
+	}
+	return log
 }
 
 func goodLock(env object.Env) object.Locker { return recipes.NewLock(env.Conn, "/lock") }
@@ -75,7 +86,7 @@ func clientLock() scenario.Workload {
 }
 
 func TestGoodLockPasses(t *testing.T) {
-	setFlag(t, "zksim.runs", "20")
+	testrun.SetFlag(t, "zksim.runs", "20")
 	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
 	failed, got := tested("TestMine",
 		object.Lock(goodLock, object.LockClaims{Fair: true, MaxHerd: 1}))
@@ -91,7 +102,7 @@ func TestGoodLockPasses(t *testing.T) {
 func TestViolationsAreDrawn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
-	setFlag(t, "zksim.html", "pictures")
+	testrun.SetFlag(t, "zksim.html", "pictures")
 	_, first := tested("TestMine", clientLock())
 	file := saved(t, "TestMine")[0]
 	names, err := filepath.Glob("pictures/TestMine-liveness-*.html")
@@ -102,8 +113,8 @@ func TestViolationsAreDrawn(t *testing.T) {
 	if err != nil || !strings.Contains(string(page), "-zksim.replay="+file) {
 		t.Errorf("the picture does not name the command (%v)", err)
 	}
-	setFlag(t, "zksim.html", "again")
-	setFlag(t, "zksim.replay", file)
+	testrun.SetFlag(t, "zksim.html", "again")
+	testrun.SetFlag(t, "zksim.replay", file)
 	tested("TestMine", clientLock())
 	again, err := os.ReadFile(strings.Replace(names[0], "pictures", "again", 1))
 	if err != nil || !bytes.Equal(page, again) {
@@ -116,10 +127,7 @@ func TestViolationsAreDrawn(t *testing.T) {
 func TestBadLockFailsWithAllItTakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
-	failed, got := tested("TestMine/on v1.0.4", clientLock())
-	if !failed {
-		t.Fatalf("zk.Lock passes:\n%s", got)
-	}
+	got := fails(t, "TestMine/on v1.0.4", clientLock())
 	names := saved(t, "TestMine__on=20v1.0.4")
 	if len(names) != 1 || !strings.Contains(names[0], "liveness-") {
 		t.Fatalf("saved are %q", names)
@@ -133,25 +141,15 @@ func TestBadLockFailsWithAllItTakes(t *testing.T) {
 			"go test github.com/zksim/zksim/fuzz -run '^TestMine$/^on v1\\.0\\.4$' " +
 			"-zksim.replay=" + file,
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing in:\n%s", want, got)
-		}
+		check.Contains(t, got, want)
 	}
-	setFlag(t, "zksim.replay", file)
-	if failed, text := tested("TestMine/on v1.0.4", clientLock()); !failed ||
-		!strings.HasPrefix(text, "liveness is violated: ") ||
-		!strings.Contains(text, "the whole trace, but for pings:") ||
-		strings.Contains(text, "ping: ok") {
-		t.Errorf("replay failed: %v\n%s", failed, text)
+	testrun.SetFlag(t, "zksim.replay", file)
+	text := fails(t, "TestMine/on v1.0.4", clientLock(), "the whole trace, but for pings:")
+	if !strings.HasPrefix(text, "liveness is violated: ") || strings.Contains(text, "ping: ok") {
+		t.Errorf("the replay says\n%s", text)
 	}
-	if failed, text := tested("TestMine/on v1.0.4", object.Lock(goodLock)); failed ||
-		!strings.Contains(text, "nothing is violated any more") {
-		t.Errorf("the replay with a good lock: failed: %v\n%s", failed, text)
-	}
-	if failed, text := tested("TestOther", object.Lock(goodLock)); !failed ||
-		!strings.Contains(text, `expected one of ["TestOther"]`) {
-		t.Errorf("another test's scenario: failed: %v\n%s", failed, text)
-	}
+	passes(t, "TestMine/on v1.0.4", object.Lock(goodLock), "nothing is violated any more")
+	fails(t, "TestOther", object.Lock(goodLock), `expected one of ["TestOther"]`)
 }
 
 func TestBadQueueFails(t *testing.T) {
@@ -168,7 +166,7 @@ func TestBadQueueFails(t *testing.T) {
 // TestLockQueueTakesClaimsLast: they are optional, as for other kinds.
 func TestLockQueueTakesClaimsLast(t *testing.T) {
 	t.Chdir(t.TempDir())
-	setFlag(t, "zksim.runs", "5")
+	testrun.SetFlag(t, "zksim.runs", "5")
 	smallScript(t)
 	open := func(env object.Env) object.LockQueuer {
 		return deliveringQueue{recipes.NewLockQueue(env.Conn, "/queue")}
@@ -176,12 +174,8 @@ func TestLockQueueTakesClaimsLast(t *testing.T) {
 	claims := object.LockQueueClaims{QueueClaims: object.QueueClaims{
 		Items: "/queue/items", LeavesAtRest: []string{"/queue/dedup"},
 	}}
-	if failed, text := tested("TestMine", object.LockQueue(open, claims)); failed {
-		t.Errorf("with its claims it fails:\n%s", text)
-	}
-	if failed, text := tested("TestMine", object.LockQueue(open)); !failed {
-		t.Errorf("without claims, which are not those of this queue, it passes:\n%s", text)
-	}
+	passes(t, "TestMine", object.LockQueue(open, claims))
+	fails(t, "TestMine", object.LockQueue(open)) // without claims, which are not those of this queue
 	defer func() {
 		if got, want := recover(), "object: at most one set of claims, got 2"; got != want {
 			t.Errorf("two sets of claims: panic %v; want %s", got, want)
@@ -202,11 +196,8 @@ func (q deliveringQueue) Take(ctx context.Context) (object.Delivery, error) {
 }
 
 func TestReplayOfAMissingFileFails(t *testing.T) {
-	setFlag(t, "zksim.replay", filepath.Join(t.TempDir(), "nosuch.yaml"))
-	failed, got := tested("TestMine", object.Lock(goodLock))
-	if !failed || !strings.Contains(got, "nosuch.yaml") {
-		t.Errorf("failed: %v\n%s", failed, got)
-	}
+	testrun.SetFlag(t, "zksim.replay", filepath.Join(t.TempDir(), "nosuch.yaml"))
+	fails(t, "TestMine", object.Lock(goodLock), "nosuch.yaml")
 }
 
 // TestPrintedPatternMatchesTheTestOnly: go test matches -run element by element.
@@ -271,8 +262,8 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 		},
 	} {
 		t.Run(c.flag+"="+c.value, func(t *testing.T) {
-			setFlag(t, c.flag, c.value)
-			setFlag(t, "zksim.careless", "true") // then a client of a lock has one goroutine
+			testrun.SetFlag(t, c.flag, c.value)
+			testrun.SetFlag(t, "zksim.careless", "true") // then a client of a lock has one goroutine
 			played := false
 			w := object.Lock(func(env object.Env) object.Locker {
 				played = true
@@ -283,21 +274,18 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 			}
 		})
 	}
-	setFlag(t, "zksim.goroutines", "9")
+	testrun.SetFlag(t, "zksim.goroutines", "9")
 	counter := fuzztest.Builtin(t, "counter", "")
-	if failed, got := tested("TestMine", counter); !failed ||
-		got != "zksim: -zksim.goroutines: 9; expected 1 to 8" {
-		t.Errorf("failed: %v\n%s", failed, got)
-	}
+	fails(t, "TestMine", counter, "zksim: -zksim.goroutines: 9; expected 1 to 8")
 }
 
 // TestFlagsOfTheScript: several goroutines of careless clients play, with several servers.
 func TestFlagsOfTheScript(t *testing.T) {
 	t.Chdir(t.TempDir())
-	setFlag(t, "zksim.runs", "20")
-	setFlag(t, "zksim.goroutines", "2")
-	setFlag(t, "zksim.servers", "3")
-	setFlag(t, "zksim.careless", "true")
+	testrun.SetFlag(t, "zksim.runs", "20")
+	testrun.SetFlag(t, "zksim.goroutines", "2")
+	testrun.SetFlag(t, "zksim.servers", "3")
+	testrun.SetFlag(t, "zksim.careless", "true")
 	smallScript(t)
 	var scripts sync.Map
 	w := object.Lock(func(env object.Env) object.Locker {
@@ -306,9 +294,7 @@ func TestFlagsOfTheScript(t *testing.T) {
 	w.Shared = true
 	play := w.Play
 	w.Play = func(p *scenario.Player, s scenario.Script) { scripts.Store(s, true); play(p, s) }
-	if failed, text := tested("TestMine", w); failed {
-		t.Errorf("fails:\n%s", text)
-	}
+	passes(t, "TestMine", w)
 	if _, played := scripts.Load(scenario.Script{
 		Clients: 1, Rounds: 1, Goroutines: 2, Servers: 3, Careless: true,
 	}); !played {
@@ -324,7 +310,7 @@ func smallScript(t *testing.T) { setScript(t, scenario.Script{Clients: 1, Rounds
 
 // setScript sets the script that Test plays until the test ends.
 func setScript(t *testing.T, script scenario.Script) {
-	setFlag(t, "test.short", "false") // which has a script of its own
+	testrun.SetFlag(t, "test.short", "false") // which has a script of its own
 	before := scenario.DefaultScript
 	scenario.DefaultScript = script
 	t.Cleanup(func() { scenario.DefaultScript = before })
@@ -351,24 +337,19 @@ func (l lockAfter) Lock(ctx context.Context) error {
 // TestStateBetweenRunsIsReportedAsSuch and not as a bug of the lock.
 func TestStateBetweenRunsIsReportedAsSuch(t *testing.T) {
 	t.Chdir(t.TempDir())
-	setFlag(t, "zksim.runs", "3")
+	testrun.SetFlag(t, "zksim.runs", "3")
 	smallScript(t)
-	failed, got := tested("TestCounting", object.Lock(countingLock))
-	if !failed ||
-		!strings.HasPrefix(
-			got, "zksim: 3 of 3 scenarios went in two ways: two runs of one seed differ; does the code share state between runs",
-		) {
-		t.Errorf("failed: %v\n%s", failed, got)
-	}
+	fails(t, "TestCounting", object.Lock(countingLock), "zksim: 3 of 3 scenarios went in two ways: "+
+		"two runs of one seed differ; does the code share state between runs")
 }
 
 // TestRareDifferencesAreLogged, as a select with several ready cases makes them.
 func TestRareDifferencesAreLogged(t *testing.T) {
 	t.Chdir(t.TempDir())
-	setFlag(t, "zksim.runs", "300")
+	testrun.SetFlag(t, "zksim.runs", "300")
 	smallScript(t)
 	var runs atomic.Int64
-	failed, got := tested("TestMine", scenario.Workload{Name: "own", Impl: "TestMine",
+	passes(t, "TestMine", scenario.Workload{Name: "own", Impl: "TestMine",
 		Play: func(p *scenario.Player, _ scenario.Script) {
 			call := p.Begin("draw", "")
 			drawn := 0
@@ -379,11 +360,8 @@ func TestRareDifferencesAreLogged(t *testing.T) {
 		},
 		Judge: scenario.Invariants(scenario.Invariant{Name: "none",
 			Holds: func(scenario.Evidence) error { return nil }}),
-	})
-	if runs.Load() == 0 || failed || !strings.Contains(got, " of 300 scenarios went in two ways") ||
-		!strings.Contains(got, "two runs of one seed differ") {
-		t.Errorf("%d runs, failed: %v\n%s", runs.Load(), failed, got)
-	}
+	}, " of 300 scenarios went in two ways", "two runs of one seed differ")
+	check.Equal(t, runs.Load() > 0, true, "something was drawn")
 }
 
 // looks is a workload with clients that look at a node.
@@ -406,7 +384,7 @@ func looks(judge func(scenario.Evidence) (linearizability.Report, error)) scenar
 // TestRunTellsThatNothingCouldBeDecided: a test that judges nothing does not pass.
 func TestRunTellsThatNothingCouldBeDecided(t *testing.T) {
 	t.Chdir(t.TempDir())
-	setFlag(t, "zksim.runs", "5")
+	testrun.SetFlag(t, "zksim.runs", "5")
 	smallScript(t)
 	w := looks(func(scenario.Evidence) (linearizability.Report, error) {
 		v := linearizability.Verdict{
@@ -414,17 +392,13 @@ func TestRunTellsThatNothingCouldBeDecided(t *testing.T) {
 		}
 		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
 	})
-	if failed, got := tested("TestMine", w); !failed ||
-		!strings.Contains(got, "nothing could be decided in any of") ||
-		!strings.Contains(got, "it took too long") {
-		t.Errorf("failed: %v\n%s", failed, got)
-	}
+	fails(t, "TestMine", w, "nothing could be decided in any of", "it took too long")
 }
 
 // TestRunTellsOfAViolationThatComesAndGoes, and does not promise to show it again.
 func TestRunTellsOfAViolationThatComesAndGoes(t *testing.T) {
 	t.Chdir(t.TempDir())
-	setFlag(t, "zksim.runs", "5")
+	testrun.SetFlag(t, "zksim.runs", "5")
 	smallScript(t)
 	var runs atomic.Int64
 	w := looks(func(scenario.Evidence) (linearizability.Report, error) {
@@ -434,9 +408,6 @@ func TestRunTellsOfAViolationThatComesAndGoes(t *testing.T) {
 		}
 		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
 	})
-	if failed, got := tested("TestMine", w); !failed ||
-		!strings.Contains(got, "not each time: two runs of one seed differ") ||
-		strings.Contains(got, "to see it again") {
-		t.Errorf("failed: %v\n%s", failed, got)
-	}
+	got := fails(t, "TestMine", w, "not each time: two runs of one seed differ")
+	check.Equal(t, strings.Contains(got, "to see it again"), false)
 }

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/google/go-cmp/cmp"
 	"github.com/zksim/zksim/fuzz/property"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"pgregory.net/rapid"
 )
 
@@ -82,15 +82,15 @@ func failingWith(t *testing.T, servers int, body func(*rapid.T, *property.World)
 func quick(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	property.SetFlag(t, "rapid.seed", "2")
-	property.SetFlag(t, "rapid.checks", "60")
-	property.SetFlag(t, "rapid.steps", "5")
-	property.SetFlag(t, "rapid.shrinktime", "500ms")
+	testrun.SetFlag(t, "rapid.seed", "2")
+	testrun.SetFlag(t, "rapid.checks", "60")
+	testrun.SetFlag(t, "rapid.steps", "5")
+	testrun.SetFlag(t, "rapid.shrinktime", "500ms")
 }
 
 func TestAGoodServicePasses(t *testing.T) {
 	quick(t)
-	property.SetFlag(t, "rapid.checks", "25")
+	testrun.SetFlag(t, "rapid.checks", "25")
 	property.Check(t, announces(false))
 }
 
@@ -108,8 +108,8 @@ func TestABrokenServiceFailsWithItsStoryAndIsRepeated(t *testing.T) {
 	check.OK(t, err)
 	check.Equal(t, len(files), 1)
 
-	property.SetFlag(t, "rapid.seed", "2")
-	property.SetFlag(t, "rapid.checks", "1")
+	testrun.SetFlag(t, "rapid.seed", "2")
+	testrun.SetFlag(t, "rapid.checks", "1")
 	again := failing(t, announces(true)) // by the fail file
 	if story(again) != story(out) {
 		t.Errorf("the fail file shows\n%s\nand the failure was\n%s", again, out)
@@ -131,7 +131,7 @@ func TestFaultsAreMadePlainerWhenRapidHasNoTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			quick(t)
-			property.SetFlag(t, "rapid.shrinktime", "1ns")
+			testrun.SetFlag(t, "rapid.shrinktime", "1ns")
 			body := func(rt *rapid.T, w *property.World) {
 				conn := w.Conn("a")
 				for conn.SessionID() == 0 {
@@ -160,9 +160,9 @@ func TestFaultsAreMadePlainerWhenRapidHasNoTime(t *testing.T) {
 			check.OK(t, os.Rename(filepath.Dir(plans[0]), elsewhere+"/files"))
 			moved, err := filepath.Glob(elsewhere + "/files/*.fail")
 			check.OK(t, err)
-			property.SetFlag(t, "rapid.failfile", moved[0])
+			testrun.SetFlag(t, "rapid.failfile", moved[0])
 			check.Equal(t, strings.Count(failing(t, body), "  fault: "), 1)
-			property.SetFlag(t, "rapid.failfile", "")
+			testrun.SetFlag(t, "rapid.failfile", "")
 			check.OK(t, os.Rename(elsewhere+"/files", filepath.Dir(plans[0])))
 
 			check.OK(t, os.WriteFile(plans[0], []byte("fault: nothing"), 0o666))
@@ -206,7 +206,7 @@ func TestTheReasonOfAFailureIsTold(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			quick(t)
-			property.SetFlag(t, "rapid.shrinktime", "1ms")
+			testrun.SetFlag(t, "rapid.shrinktime", "1ms")
 			check.Contains(t, failing(t, c.body), c.want)
 		})
 	}
@@ -215,7 +215,7 @@ func TestTheReasonOfAFailureIsTold(t *testing.T) {
 // TestRapidMakesOneFailureSmall, and does not slip to another one.
 func TestRapidMakesOneFailureSmall(t *testing.T) {
 	quick(t)
-	property.SetFlag(t, "rapid.shrinktime", "30s")
+	testrun.SetFlag(t, "rapid.shrinktime", "30s")
 	out := failing(t, func(rt *rapid.T, w *property.World) {
 		switch n := rapid.IntRange(0, 1000).Draw(rt, "n"); {
 		case n > 20:
@@ -259,10 +259,10 @@ func readsAtOnce(rt *rapid.T, w *property.World) {
 // TestAGoodServicePassesWithSeveralServers, and a bug that one server shows is shown with one.
 func TestAGoodServicePassesWithSeveralServers(t *testing.T) {
 	quick(t)
-	property.SetFlag(t, "rapid.checks", "25")
+	testrun.SetFlag(t, "rapid.checks", "25")
 	property.CheckServers(t, 3, announces(false))
-	property.SetFlag(t, "rapid.checks", "60")
-	property.SetFlag(t, "rapid.seed", "3")
+	testrun.SetFlag(t, "rapid.checks", "60")
+	testrun.SetFlag(t, "rapid.seed", "3")
 	out := failingWith(t, 3, announces(true))
 	check.Equal(t, strings.Contains(story(out), "servers:"), false, "%s", story(out))
 }
@@ -280,7 +280,7 @@ func TestChecksMayBeSkipped(t *testing.T) {
 // TestClientsWorkAtTheSameTime, but each function of a client runs after the one before.
 func TestClientsWorkAtTheSameTime(t *testing.T) {
 	quick(t)
-	property.SetFlag(t, "rapid.checks", "5")
+	testrun.SetFlag(t, "rapid.checks", "5")
 	property.Check(t, func(rt *rapid.T, w *property.World) {
 		var order []string
 		begun := w.Now()
@@ -302,7 +302,7 @@ func TestClientsWorkAtTheSameTime(t *testing.T) {
 // TestTheTreeIsRead without the nodes of ZooKeeper itself.
 func TestTheTreeIsRead(t *testing.T) {
 	quick(t)
-	property.SetFlag(t, "rapid.checks", "5")
+	testrun.SetFlag(t, "rapid.checks", "5")
 	property.Check(t, func(rt *rapid.T, w *property.World) {
 		conn, _ := w.Connect("c")
 		for _, path := range []string{"/x", "/x/y"} {
@@ -314,10 +314,7 @@ func TestTheTreeIsRead(t *testing.T) {
 				w.Sleep(time.Second)
 			}
 		}
-		if diff := cmp.Diff(map[string]string{"/": "", "/x": "/x", "/x/y": "/x/y"},
-			w.Tree("/")); diff != "" {
-			rt.Errorf("(-want +got):\n%s", diff)
-		}
+		check.Diff(rt, w.Tree("/"), map[string]string{"/": "", "/x": "/x", "/x/y": "/x/y"})
 		check.Equal(rt, len(w.Tree("/none")), 0)
 	})
 }
@@ -326,7 +323,7 @@ func TestTheTreeIsRead(t *testing.T) {
 // action sends many requests, all without a pause.
 func TestTheHarnessIsNoRunaway(t *testing.T) {
 	quick(t)
-	property.SetFlag(t, "rapid.checks", "3")
+	testrun.SetFlag(t, "rapid.checks", "3")
 	property.Check(t, func(_ *rapid.T, w *property.World) {
 		for i := range 50 {
 			w.Conn("a").Create(fmt.Sprintf("/%d", i), nil, 0, zk.WorldACL(zk.PermAll))

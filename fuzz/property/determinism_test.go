@@ -8,6 +8,7 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"pgregory.net/rapid"
 )
 
@@ -41,12 +42,12 @@ func traces(t *testing.T) []string {
 // others.
 func TestSameSeedSameTrace(t *testing.T) {
 	t.Chdir(t.TempDir())
-	setFlag(t, "rapid.checks", "10")
-	setFlag(t, "rapid.seed", "5")
+	testrun.SetFlag(t, "rapid.checks", "10")
+	testrun.SetFlag(t, "rapid.seed", "5")
 	first, second := traces(t), traces(t)
 	check.Equal(t, len(first), 10)
 	check.List(t, first, second)
-	setFlag(t, "rapid.seed", "6")
+	testrun.SetFlag(t, "rapid.seed", "6")
 	if other := traces(t); other[3] == first[3] {
 		t.Error("another seed has the same trace")
 	}

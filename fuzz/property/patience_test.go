@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"pgregory.net/rapid"
 )
 
@@ -29,9 +30,9 @@ func (*failedTB) FailNow()                { runtime.Goexit() }
 // second. When nothing was gained for a while, no more is played.
 func TestShrinkingEndsWithoutGain(t *testing.T) {
 	t.Chdir(t.TempDir())
-	setFlag(t, "rapid.seed", "2")
-	setFlag(t, "rapid.shrinktime", "1m")
-	setFlag(t, "rapid.checks", "2000")
+	testrun.SetFlag(t, "rapid.seed", "2")
+	testrun.SetFlag(t, "rapid.shrinktime", "1m")
+	testrun.SetFlag(t, "rapid.checks", "2000")
 	var now, gained time.Time
 	played, inVain := 0, 0
 	c := &checker{tb: &failedTB{}, name: "TestPatience", servers: 1,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/property"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"pgregory.net/rapid"
 )
 
@@ -16,8 +17,8 @@ import (
 // that show it again.
 func TestAFailureHasOneStory(t *testing.T) {
 	quick(t)
-	property.SetFlag(t, "rapid.shrinktime", "1ns") // so the plan is made smaller at the end
-	property.SetFlag(t, "zksim.html", "pages")
+	testrun.SetFlag(t, "rapid.shrinktime", "1ns") // so the plan is made smaller at the end
+	testrun.SetFlag(t, "zksim.html", "pages")
 	out := failing(t, announces(true))
 	check.Equal(t, strings.Count(out, "what happened (step"), 1, "stories:\n%s", out)
 	check.Equal(t, strings.Contains(out, "observer"), false, "own reads:\n%s", out)
@@ -44,7 +45,7 @@ func TestAFailureHasOneStory(t *testing.T) {
 func TestAFailureIsLookedAt(t *testing.T) {
 	quick(t)
 	failing(t, announces(true)) // from now on by its fail file
-	property.SetFlag(t, "zksim.until", "6")
+	testrun.SetFlag(t, "zksim.until", "6")
 	out := failing(t, announces(true))
 	check.Contains(t, out, "\n  sessions: S1\n")
 	check.Equal(t, strings.Contains(out, "what happened"), false, "a story besides:\n%s", out)
@@ -52,15 +53,15 @@ func TestAFailureIsLookedAt(t *testing.T) {
 	lines, _, _ = strings.Cut("    1 "+lines, "\n\n")
 	check.OK(t, os.WriteFile("trace.txt", []byte(lines+"\n"), 0o666))
 
-	property.SetFlag(t, "zksim.until", "0")
-	property.SetFlag(t, "zksim.diff", "trace.txt")
+	testrun.SetFlag(t, "zksim.until", "0")
+	testrun.SetFlag(t, "zksim.diff", "trace.txt")
 	check.Contains(t, failing(t, announces(true)), "the first 6 lines are equal; then they differ:")
-	property.SetFlag(t, "zksim.diff", "none.txt")
+	testrun.SetFlag(t, "zksim.diff", "none.txt")
 	check.Contains(t, failing(t, announces(true)), "-zksim.diff: open none.txt")
 	check.Contains(t, failing(t, announces(false)), "the property has none")
-	property.SetFlag(t, "zksim.diff", "")
+	testrun.SetFlag(t, "zksim.diff", "")
 
-	property.SetFlag(t, "zksim.step", "true")
+	testrun.SetFlag(t, "zksim.step", "true")
 	out = failing(t, announces(true))
 	if tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0); err != nil {
 		check.Contains(t, out, "-zksim.step: there is no terminal")
@@ -72,7 +73,7 @@ func TestAFailureIsLookedAt(t *testing.T) {
 // TestAFuzzTargetTellsItsFailure, too: it draws a picture.
 func TestAFuzzTargetTellsItsFailure(t *testing.T) {
 	quick(t)
-	property.SetFlag(t, "zksim.html", "pages")
+	testrun.SetFlag(t, "zksim.html", "pages")
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -2,7 +2,6 @@ package real
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -19,8 +19,8 @@ import (
 func TestTheFlagPlaysOnARunningServer(t *testing.T) {
 	t.Chdir(t.TempDir()) // for the file of the failure
 	address := realzk.Start(t, options()).Address()
-	set(t, "zksim.servers", address)
-	set(t, "zksim.runs", "1")
+	testrun.SetFlag(t, "zksim.servers", address)
+	testrun.SetFlag(t, "zksim.runs", "1")
 	counter := object.Counter(func(env object.Env) object.Counterer {
 		return recipes.NewCounter(env.Conn, env.Path)
 	})
@@ -31,17 +31,9 @@ func TestTheFlagPlaysOnARunningServer(t *testing.T) {
 	})
 	check.Contains(t, failure, "is violated")
 	check.Contains(t, failure, "-zksim.servers="+address)
-	set(t, "zksim.servers", "127.0.0.1:1")
+	testrun.SetFlag(t, "zksim.servers", "127.0.0.1:1")
 	failure = failureOf(t, func(tb fuzz.TB) { fuzz.Test(tb, counter) })
 	check.Contains(t, failure, "-zksim.servers: 127.0.0.1:1: ")
-}
-
-// set sets a flag until the test ends.
-func set(t *testing.T, name, value string) {
-	t.Helper()
-	before := flag.Lookup(name).Value.String()
-	check.OK(t, flag.Set(name, value))
-	t.Cleanup(func() { check.OK(t, flag.Set(name, before)) })
 }
 
 // lazy is a counter that does not count.

@@ -2,7 +2,6 @@ package overlay_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +21,7 @@ func TestAnyGo(t *testing.T) {
 	output(t, "../..", nil, "go", "build", "-o", zksim, "./cmd/zksim")
 
 	output(t, dir, nil, zksim, "go", "test", "-run", "TimePasses", "-count=1", ".")
-	if _, err := run(dir, nil, "go", "test", "-run", "TimePasses", "-count=1", "."); err == nil {
+	if ok, _ := run(t, dir, nil, "go", "test", "-run", "TimePasses", "-count=1", "."); ok {
 		t.Error("it passes without the overlay")
 	}
 
@@ -55,16 +54,14 @@ func TestAnyGoWithOtherFlags(t *testing.T) {
 	dir := serviceModule(t)
 	zksim := filepath.Join(t.TempDir(), "zksim")
 	output(t, "../..", nil, "go", "build", "-o", zksim, "./cmd/zksim")
-	write(t, filepath.Join(dir, "tagged_test.go"), "//go:build tagged\n\npackage service\n\n"+
+	testrun.WriteFile(t, filepath.Join(dir, "tagged_test.go"), "//go:build tagged\n\npackage service\n\n"+
 		"import \"testing\"\n\nfunc TestTagged(t *testing.T) { t.Log(word) }\n")
-	write(t, filepath.Join(dir, "word_test.go"), "package service\n\nvar word = \"plain\"\n")
-	write(t, filepath.Join(dir, "other.txt"), "package service\n\nvar word = \"overlaid\"\n")
-	write(t, filepath.Join(dir, "other.json"), `{"Replace": {"word_test.go": "other.txt"}}`)
+	testrun.WriteFile(t, filepath.Join(dir, "word_test.go"), "package service\n\nvar word = \"plain\"\n")
+	testrun.WriteFile(t, filepath.Join(dir, "other.txt"), "package service\n\nvar word = \"overlaid\"\n")
+	testrun.WriteFile(t, filepath.Join(dir, "other.json"), `{"Replace": {"word_test.go": "other.txt"}}`)
 	text := output(t, dir, []string{"GOFLAGS=-tags=tagged -mod=mod"},
 		zksim, "go", "test", "-overlay", "other.json", "-run", "Tagged|TimePasses", "-v", ".")
-	if !strings.Contains(text, "overlaid") {
-		t.Errorf("the tag or the overlay is lost:\n%s", text)
-	}
+	check.Contains(t, text, "overlaid")
 	output(t, dir, nil, zksim, "go", "test", "-cover", "-run", "TimePasses", ".")
 	output(t, dir, nil, zksim, "go", "vet", ".")
 	output(t, dir, nil, "go", "mod", "vendor")
@@ -73,7 +70,7 @@ func TestAnyGoWithOtherFlags(t *testing.T) {
 	output(t, dir, nil, "go", "work", "init", ".")
 	output(t, dir, []string{"GOFLAGS="},
 		zksim, "go", "test", "-race", "-run", "TimePasses|Hashes", ".")
-	if text, err := run(dir, nil, zksim, "go", "test", "-run", "NONE", "./nothing"); err == nil {
+	if ok, text := run(t, dir, nil, zksim, "go", "test", "-run", "NONE", "./nothing"); ok {
 		t.Errorf("the exit status of go is lost:\n%s", text)
 	}
 }
@@ -81,44 +78,27 @@ func TestAnyGoWithOtherFlags(t *testing.T) {
 // serviceModule makes a module of testdata/service, with the requirements of this one.
 func serviceModule(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	root, err := filepath.Abs("../..")
+	const test = "service_test.go"
+	text, err := os.ReadFile("testdata/service/" + test)
 	check.OK(t, err)
-	read := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(root, name))
-		check.OK(t, err)
-		return string(text)
-	}
-	_, requirements, _ := strings.Cut(read("go.mod"), "\n")
-	write(t, filepath.Join(dir, "go.mod"), "module example.com/service\n"+requirements+
-		"\nrequire github.com/zksim/zksim v0.0.0\n\nreplace github.com/zksim/zksim => "+root+"\n")
-	write(t, filepath.Join(dir, "go.sum"), read("go.sum"))
-	write(t, filepath.Join(dir, "service_test.go"),
-		read("internal/overlay/testdata/service/service_test.go"))
+	dir := t.TempDir()
+	testrun.Module(t, "../..", dir, "example.com/service", map[string]string{test: string(text)})
 	return dir
-}
-
-func write(t *testing.T, name, text string) {
-	t.Helper()
-	check.OK(t, os.WriteFile(name, []byte(text), 0o666))
 }
 
 // output is the output of a command, which must succeed.
 func output(t *testing.T, dir string, env []string, args ...string) string {
 	t.Helper()
-	text, err := run(dir, env, args...)
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", args, err, text)
+	ok, text := run(t, dir, env, args...)
+	if !ok {
+		t.Fatalf("%v fails:\n%s", args, text)
 	}
 	return text
 }
 
-func run(dir string, env []string, args ...string) (string, error) {
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir = dir
-	cmd.Env = append(append(os.Environ(), "GOFLAGS=-mod=mod"), env...)
-	text, err := cmd.CombinedOutput()
-	return string(text), err
+func run(t *testing.T, dir string, env []string, args ...string) (ok bool, text string) {
+	t.Helper()
+	return testrun.Command(t, dir, append([]string{"GOFLAGS=-mod=mod"}, env...), args...)
 }
 
 // hashes lists the different hashes of each seed in an output.

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 var full = flag.Bool("full", false, "test everything, and not a sample")
@@ -22,6 +24,14 @@ func Pick[T any](sample, all T) T {
 		return all
 	}
 	return sample
+}
+
+// SetFlag sets a flag of the test binary until the test ends.
+func SetFlag(t *testing.T, name, value string) {
+	t.Helper()
+	before := flag.Lookup(name).Value.String()
+	check.OK(t, flag.Set(name, value))
+	t.Cleanup(func() { check.OK(t, flag.Set(name, before)) })
 }
 
 // Main runs the tests of a package that plays simulated Worlds. The goroutines of a World take
