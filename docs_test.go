@@ -339,9 +339,7 @@ func TestManualOfReportsListsTheProperties(t *testing.T) {
 	for _, match := range regexp.MustCompile(`(?m)^//\t(\w+)`).FindAllStringSubmatch(comment, -1) {
 		shown = append(shown, match[1])
 	}
-	if diff := cmp.Diff(linearizability.Properties(), shown); diff != "" {
-		t.Errorf("linearizability/doc.go: -existing +shown\n%s", diff)
-	}
+	check.Diff(t, shown, linearizability.Properties(), "linearizability/doc.go")
 }
 
 // TestArchitectureNamesTests: the tests that ARCHITECTURE.md names are there.

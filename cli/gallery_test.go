@@ -105,9 +105,7 @@ func TestErrorKeepsExhibits(t *testing.T) {
 			}
 		}
 		for _, want := range wants {
-			if !strings.Contains(out.String(), want) {
-				t.Errorf("%q; want %q", out.String(), want)
-			}
+			check.Contains(t, out.String(), want)
 		}
 	}
 }

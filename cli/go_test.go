@@ -27,9 +27,8 @@ func TestGoArgsKeepWhatTheyDoNotChange(t *testing.T) {
 	for _, test := range tests {
 		user := parseGoArgs(strings.Fields(test.args))
 		user.addDefaults(strings.Fields(test.goflags))
-		if got := strings.Join(user.with("O", "T"), " "); got != test.want {
-			t.Errorf("%s: %s, want %s", test.args, got, test.want)
-		}
+		check.Equal(t, strings.Join(user.with("O", "T"), " "), test.want,
+			"%s", test.args)
 	}
 	user := parseGoArgs(strings.Fields("test -race --overlay o -coverprofile=c -cover"))
 	if user.overlay != "o" || strings.Join(user.kinds, " ") != "race cover" {

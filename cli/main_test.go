@@ -393,11 +393,6 @@ func (w *interrupter) Write(p []byte) (int, error) {
 	return w.Builder.Write(p)
 }
 
-func TestHelpNamesEveryCommand(t *testing.T) {
-	zksim(t.Context(), "--help").has(t, command.ExitOK, "\n  demo", "\n  list", "\n  run",
-		"\n  replay", "\n  sweep", "\n  fuzz", "\n  gallery")
-}
-
 // full is an output on a full disk.
 type full struct{}
 

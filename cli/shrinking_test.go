@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestShrinkingIsShown: it takes most of the time of many hunts.
@@ -34,9 +35,7 @@ func TestShrinkingIsShown(t *testing.T) {
 		"\rmaking finding 1 of 1 small", "\rminus-sign-cut-off: exhibit 1 of 1, hunt 1 of 1\r",
 		"\rminus-sign-cut-off: exhibit 1 of 1, hunt 1 of 1: making it small after 1 scenario",
 	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q; want %q", out.String(), want)
-		}
+		check.Contains(t, out.String(), want)
 	}
 }
 

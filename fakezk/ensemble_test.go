@@ -261,7 +261,7 @@ func TestRestartBringsAMajorityBack(t *testing.T) {
 
 func TestServersThatAreNone(t *testing.T) {
 	s := Start(t, Options{Servers: 3})
-	message := fatally(t, func(t TB) { s.ConnectAs(t, Client{Server: 4}) })
+	message := new(testRecord).play(func(t TB) { s.ConnectAs(t, Client{Server: 4}) })
 	check.Equal(t, message, "fakezk: there is no server 4; expected 1 to 3", "message")
 	_, err := s.Dialer()("tcp", "127.0.0.1:2184", time.Second)
 	check.Equal(t, fmt.Sprint(err), "fakezk: dial 127.0.0.1:2184: the ensemble has no server "+

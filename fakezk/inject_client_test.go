@@ -57,13 +57,9 @@ func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 					}
 					return fmt.Sprintf("create /x: %v", err)
 				}
-				if first := create(); first != test.first {
-					t.Errorf("first %q, want %q", first, test.first)
-				}
+				check.Equal(t, create(), test.first, "first")
 				synctest.Wait() // a request sent into a connection that is cut already is lost
-				if second := create(); second != test.second {
-					t.Errorf("second %q, want %q", second, test.second)
-				}
+				check.Equal(t, create(), test.second, "second")
 				between(t, "the second answer", time.Since(began), test.from, test.till)
 				// A refused client gets the event again at each handshake.
 				check.List(t, slices.Compact(told.take()), test.told, "told")

@@ -2,8 +2,6 @@ package fakezk
 
 import (
 	"fmt"
-	"runtime"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +14,7 @@ import (
 func TestStartAndConnectInsideAUsersBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := Start(t).Connect(t)
-		mustCreate(t, conn, "/hello", 0)
+		mustCreate(t, conn, "/hello", zk.FlagEphemeral)
 		time.Sleep(time.Hour)
 		if exists, _, err := conn.Exists("/hello"); !exists || err != nil {
 			t.Errorf("exists: %v, %v", exists, err)
@@ -24,46 +22,13 @@ func TestStartAndConnectInsideAUsersBubble(t *testing.T) {
 	}) // synctest panics if a goroutine of server or client stays behind
 }
 
-func TestStartAndConnectInRealTime(t *testing.T) {
-	s := Start(t)
-	a, b := s.Connect(t), s.Connect(t)
-	mustCreate(t, a, "/hello", zk.FlagEphemeral)
-	if exists, stat, err := b.Exists("/hello"); !exists || err != nil ||
-		stat.EphemeralOwner != a.SessionID() {
-		t.Errorf("exists: %v, %+v, %v", exists, stat, err)
-	}
-}
-
-// failing is a TB that a call fails on.
-type failing struct {
-	*testing.T
-	message string
-}
-
-func (f *failing) Fatalf(format string, args ...any) {
-	f.message = fmt.Sprintf(format, args...)
-	runtime.Goexit()
-}
-
-func fatally(t *testing.T, call func(TB)) string {
-	f := &failing{T: t}
-	done := make(chan struct{})
-	go func() { defer close(done); call(f) }()
-	<-done
-	return f.message
-}
-
 func TestConnectToAStoppedServerFailsTheTest(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *Server) {
 		s.Stop()
-		check.Contains(t, fatally(t, func(tb TB) { s.Connect(tb) }), "no session after 1m0s",
-			"Fatalf said")
-		if got := fatally(t, func(tb TB) {
-			Start(tb, Options{}, Options{})
-		}); !strings.Contains(got,
-			"at most one Options") {
-			t.Errorf("Fatalf said %q", got)
-		}
+		said := new(testRecord).play(func(tb TB) { s.Connect(tb) })
+		check.Contains(t, said, "no session after 1m0s")
+		said = new(testRecord).play(func(tb TB) { Start(tb, Options{}, Options{}) })
+		check.Contains(t, said, "at most one Options")
 	})
 }
 

@@ -91,22 +91,6 @@ func TestSessionExpiresWithinOneTickAfterItsTimeout(t *testing.T) {
 	}
 }
 
-func TestIdleClientKeepsItsSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *Server) {
-		c, told := client(t, s, 4*time.Second)
-		mustCreate(t, c, "/mine", zk.FlagEphemeral)
-		told.take()
-		time.Sleep(time.Hour)
-		if got := told.take(); len(got) > 0 {
-			t.Errorf("was told %v", got)
-		}
-		if got := s.Sessions(); len(got) != 1 ||
-			!slices.Equal(got[0].Ephemerals, []string{"/mine"}) {
-			t.Errorf("sessions: %+v", got)
-		}
-	})
-}
-
 func TestReconnectKeepsSessionEphemeralsAndWatches(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *Server) {
 		c, told := client(t, s, 10*time.Second)

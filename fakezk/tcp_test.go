@@ -1,7 +1,6 @@
 package fakezk
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -11,12 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
-	"github.com/zksim/zksim/fakezk/internal/zkclient"
 	"github.com/zksim/zksim/internal/check"
 )
 
@@ -112,25 +109,6 @@ func (r *rawClient) closeWrite() {
 	check.OK(r.t, r.Conn.(patientConn).Conn.(*net.TCPConn).CloseWrite())
 }
 
-func TestServeTCP(t *testing.T) {
-	s := Start(t)
-	address, ended := listen(t, s)
-	c, events, err := zk.Connect([]string{address}, 10*time.Second, zk.WithLogger(zkclient.Quiet{}))
-	check.OK(t, err)
-	for ev := range events {
-		if ev.State == zk.StateHasSession {
-			break
-		}
-	}
-	mustCreate(t, c, "/tcp", zk.FlagEphemeral)
-	_, _, gone, err := s.Connect(t).ExistsW("/tcp")
-	check.OK(t, err)
-	c.Close()
-	check.Equal(t, (<-gone).Type, zk.EventNodeDeleted, "event")
-	mustDo(t, s.Close())
-	mustDo(t, <-ended)
-}
-
 func TestServeOfAClosedServerClosesTheListener(t *testing.T) {
 	s := Start(t)
 	mustDo(t, s.Close())
@@ -200,30 +178,6 @@ func TestCloseLeavesNoGoroutineOfTCP(t *testing.T) {
 	mustDo(t, s.Close())
 	mustDo(t, <-ended)
 	wantNoGoroutine(t)
-}
-
-// TestCloseWritesWhatIsQueued: all requests before a Close are answered if the client reads the
-// answers.
-func TestCloseWritesWhatIsQueued(t *testing.T) {
-	s, address := startTCP(t)
-	data := bytes.Repeat([]byte("x"), 1_000_000)
-	mustDo(t, s.Put("/big", data))
-	r, _ := tcpSession(t, address)
-	const n = 20 // more than the system takes for a client that does not read
-	for xid := range int32(n) {
-		r.send(wire.AppendRequest(nil, xid, &proto.GetData{Path: "/big"}))
-	}
-	awaitNode(t, s, "/asked", func() { r.send(wire.AppendRequest(nil, n, rawCreate("/asked", 0))) })
-	closed := make(chan error)
-	go func() { closed <- s.Close() }()
-	for xid := range int32(n + 1) {
-		h, body := r.reply()
-		if h.Xid != xid || h.Err != proto.OK || xid < n && len(body) < len(data) {
-			t.Errorf("reply %+v of %d bytes, want that to %d", h, len(body), xid)
-		}
-	}
-	r.wantClosed()
-	mustDo(t, <-closed)
 }
 
 // awaitNode returns when a node that act causes to be created is there.
@@ -330,51 +284,4 @@ func TestClientThatDisconnectsInMidFrameOnlyLosesItsConnection(t *testing.T) {
 		r.mustCall(ping)
 	}
 	check.Equal(t, len(s.Tree()), 1, "nodes")
-}
-
-func TestConversationIsTheSameHoweverItIsCut(t *testing.T) {
-	s, address := startTCP(t)
-	mustDo(t, s.Put("/x", nil))
-	conversation := wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 4000})
-	conversation = wire.AppendRequest(conversation, 1,
-		&proto.SetData{Path: "/x", Data: make([]byte, 3000), Version: -1})
-	conversation = wire.AppendRequest(conversation, 2, ping)
-	for _, size := range []int{1, 2, 3, 5, 1000, len(conversation)} {
-		r := dialTCP(t, address)
-		for rest := conversation; len(rest) > 0; rest = rest[min(size, len(rest)):] {
-			r.send(rest[:min(size, len(rest))])
-		}
-		if _, err := wire.DecodeConnectResponse(r.receive()); err != nil {
-			t.Error(err)
-		}
-		for _, want := range []int32{1, -2} {
-			r.wantReply(want)
-		}
-	}
-}
-
-func TestLargestRequestOverTCP(t *testing.T) {
-	s, address := startTCP(t)
-	mustDo(t, s.Put("/big", nil))
-	for _, test := range []struct {
-		size int
-		ok   bool
-	}{{wire.DefaultMaxFrame, true}, {wire.DefaultMaxFrame + 1, false}} {
-		r, _ := tcpSession(t, address)
-		set := &proto.SetData{Path: "/big", Version: -1}
-		set.Data = make([]byte, test.size-(len(wire.AppendRequest(nil, 1, set))-4))
-		if _, err := r.Write(wire.AppendRequest(nil, 1, set)); err != nil && test.ok {
-			t.Fatal(err)
-		}
-		if test.ok {
-			if h, _ := r.reply(); h.Err != proto.OK {
-				t.Errorf("%d bytes: %+v", test.size, h)
-			}
-			continue
-		}
-		if _, err := io.ReadAll(r); err != nil && !errors.Is(err, syscall.ECONNRESET) {
-			t.Errorf("%d bytes: %v, want the end", test.size, err)
-		}
-	}
-	check.Equal(t, s.Tree()[1].Version, 1, "version")
 }

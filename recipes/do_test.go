@@ -159,9 +159,7 @@ func TestDoGoesALevelDeeper(t *testing.T) {
 		l := NewReentrantLock(c, "/l")
 		check.OK(t, l.Do(t.Context(), func(ctx context.Context, outer int64) error {
 			err := l.Do(ctx, func(_ context.Context, inner int64) error {
-				if inner != outer {
-					t.Errorf("tokens %d, %d", outer, inner)
-				}
+				check.Equal(t, inner, outer, "the inner token")
 				return nil
 			})
 			if closed(l.Lost()) {

@@ -188,26 +188,16 @@ func TestUpgradeIsRefused(t *testing.T) {
 func TestTryRWLocks(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		l, _ := rwOwners(s, 2)
-		try := func(l *RWLock, read bool, want bool) {
-			t.Helper()
-			call := l.TryLock
-			if read {
-				call = l.TryRLock
-			}
-			if held, err := call(t.Context()); held != want || err != nil {
-				t.Fatalf("%v %v", held, err)
-			}
-		}
-		try(l[0], false, true)
-		try(l[0], true, true)
-		try(l[1], true, false)
-		try(l[1], false, false)
+		wantTry(t, l[0], true)
+		wantTry(t, readSide{l[0]}, true)
+		wantTry(t, readSide{l[1]}, false)
+		wantTry(t, l[1], false)
 		mustUnlock(t, l[0])
-		try(l[1], false, false)
-		try(l[1], true, true)
+		wantTry(t, l[1], false)
+		wantTry(t, readSide{l[1]}, true)
 		mustRUnlock(t, l[0])
 		mustRUnlock(t, l[1])
-		try(l[1], false, true)
+		wantTry(t, l[1], true)
 		mustUnlock(t, l[1])
 		s.WantBelow(t, "/rw", 0)
 	})

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func round(requests int, p50, serverCPU time.Duration) sample {
@@ -34,12 +36,8 @@ func TestRatioComparesWithinRounds(t *testing.T) {
 	if got := ratio(one, other); math.Abs(got-2) > 1e-9 {
 		t.Errorf("ratio %v, expected 2", got)
 	}
-	if got := ratio(one, nil); got != 0 {
-		t.Errorf("ratio to nothing: %v", got)
-	}
-	if got := ratio(one, []sample{{}}); got != 0 {
-		t.Errorf("ratio to a round without requests: %v", got)
-	}
+	check.Equal(t, ratio(one, nil), 0, "ratio to nothing")
+	check.Equal(t, ratio(one, []sample{{}}), 0, "ratio to a round without requests")
 }
 
 func TestCellComparesOursWithTheOthers(t *testing.T) {

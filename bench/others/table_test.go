@@ -25,9 +25,7 @@ func TestTableShowsFiguresAndGaps(t *testing.T) {
 			"| fair: 39 of 63 <sup>2</sup> |\n",
 		"| fair: fails without a fault <sup>3</sup> | - | - |\n",
 	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
-		}
+		check.Contains(t, b.String(), want)
 	}
 }
 

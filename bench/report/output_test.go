@@ -79,7 +79,5 @@ func TestSpreadIsOfTheExhibitsThatWereFound(t *testing.T) {
 
 func TestCommandsAreQuotedAsAShellTakesThem(t *testing.T) {
 	want := "go test ./fuzz -run '^$' -bench 'Share|Echo'"
-	if got := "go " + quoted(benchCommand("./fuzz", "Share|Echo")...); got != want {
-		t.Errorf("got %s, expected %s", got, want)
-	}
+	check.Equal(t, "go "+quoted(benchCommand("./fuzz", "Share|Echo")...), want)
 }

@@ -53,9 +53,7 @@ func TestTheLastNumberMakesTwoOwners(t *testing.T) {
 		if found != nil {
 			got = found.Property()
 		}
-		if got != want {
-			t.Errorf("from %d on: violates %q, want %q", next, got, want)
-		}
+		check.Equal(t, got, want, "from %d on", next)
 	}
 }
 

@@ -40,9 +40,7 @@ func TestOnlyObjectsInTurnAreShared(t *testing.T) {
 		s := scenario.Scenario{Workload: c.workload, Script: scenario.DefaultScript, Seed: 1}
 		o, err := s.Run()
 		check.OK(t, err)
-		if o.Shared != c.shared {
-			t.Errorf("%s: shared: %v; want %v", name, o.Shared, c.shared)
-		}
+		check.Equal(t, o.Shared, c.shared, "%s: shared", name)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -36,9 +37,7 @@ func sameStory(t *testing.T, s scenario.Scenario, want ...string) {
 	t.Helper()
 	story := run(t, s).Story()
 	for _, w := range want {
-		if !strings.Contains(story, w) {
-			t.Errorf("want %q in the story:\n%s", w, story)
-		}
+		check.Contains(t, story, w)
 	}
 	if strings.Contains(story, "0x") || strings.Contains(story, "goroutine 1") {
 		t.Errorf("the story has addresses or numbers of goroutines:\n%s", story)
@@ -51,8 +50,8 @@ func sameStory(t *testing.T, s scenario.Scenario, want ...string) {
 func TestStoryOfAPanicSaysWhere(t *testing.T) {
 	s := brokenScenario(derefNil)
 	sameStory(t, s, "innermost call first:\n\n"+
-		"  broken_test.go:29  github.com/zksim/zksim/fuzz/scenario_test.derefNil\n"+
-		"  broken_test.go:18  github.com/zksim/zksim/fuzz/scenario_test.brokenLock.Lock\n")
+		"  broken_test.go:30  github.com/zksim/zksim/fuzz/scenario_test.derefNil\n"+
+		"  broken_test.go:19  github.com/zksim/zksim/fuzz/scenario_test.brokenLock.Lock\n")
 	exits := unseen(func(*scenario.Player) { exit() })
 	sameStory(t, exits, "innermost call first:\n\n  broken_test.go:", "scenario_test.exit")
 }

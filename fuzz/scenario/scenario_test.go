@@ -8,7 +8,6 @@ import (
 
 	"github.com/zksim/zksim/internal/check"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/saved"
@@ -34,9 +33,7 @@ func TestStories(t *testing.T) {
 			}
 			want, err := os.ReadFile(golden)
 			check.OK(t, err)
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("the story differs (-want +got):\n%s", diff)
-			}
+			check.Diff(t, got, string(want), "the story differs")
 		})
 	}
 }
@@ -104,9 +101,7 @@ func TestMeasurementsTellOfZombiesHerdAndWaits(t *testing.T) {
 		"zombie window: b could not know for ", "herd: at most 1 watch notifications per release",
 		"waits: 2 granted, the longest took ",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is not in:\n%s", want, got)
-		}
+		check.Contains(t, got, want)
 	}
 }
 

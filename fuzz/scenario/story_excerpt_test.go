@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -89,9 +88,7 @@ func TestLinesThatAClientRepeatsAreFolded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := told(t, trace.Result{}, c.summary, c.lines...)
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			check.Diff(t, got, c.want)
 		})
 	}
 }
@@ -107,9 +104,7 @@ func TestNamedStepsAreShown(t *testing.T) {
 		"\n... 14 more lines of the trace\n60 a", "\n100 a <- #7 exists: ok\n", "\n120 a",
 		"\n200 a",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is not in:\n%s", want, got)
-		}
+		check.Contains(t, got, want)
 	}
 }
 
@@ -150,7 +145,5 @@ func TestStoriesShowShortData(t *testing.T) {
 9 a -> #5 getData+watch /b: ok (100 bytes), zxid 3
 10 a -> #6 getData /none: NoNode, zxid 3
 11 b -> #1 getData /b: ok "9", zxid 2`
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Diff(t, got, want)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -21,9 +22,7 @@ func TestPanicIsAnOutcome(t *testing.T) {
 		!strings.Contains(o.Summary(), "no such luck") {
 		t.Errorf("status %s, property %q, summary %q", o.Status(), o.Property(), o.Summary())
 	}
-	if !strings.Contains(o.Story(), "panic is violated") {
-		t.Errorf("story:\n%s", o.Story())
-	}
+	check.Contains(t, o.Story(), "panic is violated")
 }
 
 // TestCallThatNeverReturnsIsAnOutcome, whether it returns at the end of the World or not at all.

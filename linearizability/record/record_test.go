@@ -12,8 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/internal/check"
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
@@ -61,9 +59,7 @@ func TestARecordingIsReadAsItWas(t *testing.T) {
 		r.Call("a", "after the end", "")
 		file, err := Read(&b)
 		check.OK(t, err)
-		if diff := cmp.Diff(recorded(1), file.History); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		check.Diff(t, file.History, recorded(1))
 		check.Equal(t, file.Complete, true)
 		check.Equal(t, file.Began.Equal(time.Now()), true)
 	})
@@ -99,9 +95,7 @@ func TestALogIsReadAsItIs(t *testing.T) {
 		logger.Info("the program ends")
 		file, err := Read(&b)
 		check.OK(t, err)
-		if diff := cmp.Diff(recorded(3), file.History); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		check.Diff(t, file.History, recorded(3))
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestPercentileIsNearestRank(t *testing.T) {
@@ -27,10 +29,8 @@ func TestPercentileIsNearestRank(t *testing.T) {
 		{hundred, 99.1, 100},
 		{hundred, 100, 100},
 	} {
-		if got := Percentile(c.values, c.p); got != c.want {
-			t.Errorf("percentile of %d values, %v: %d, expected %d", len(c.values), c.p, got,
-				c.want)
-		}
+		check.Equal(t, Percentile(c.values, c.p), c.want,
+			"percentile of %d values, %v", len(c.values), c.p)
 	}
 }
 
@@ -39,10 +39,6 @@ func TestMedianLeavesItsArgumentAlone(t *testing.T) {
 	if got := Median(values); got != 5 || !slices.Equal(values, []float64{9, 1, 5}) {
 		t.Errorf("median %v, values now %v", got, values)
 	}
-	if got := Median([]float64{4, 1, 2, 100}); got != 3 {
-		t.Errorf("median of four: %v, expected 3", got)
-	}
-	if got := Median([]time.Duration(nil)); got != 0 {
-		t.Errorf("median of nothing: %v", got)
-	}
+	check.Equal(t, Median([]float64{4, 1, 2, 100}), 3, "median of four")
+	check.Equal(t, Median([]time.Duration(nil)), 0, "median of nothing")
 }

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestProcessorTimeOfAStatFile(t *testing.T) {
@@ -36,10 +38,6 @@ func TestResidentMemoryOfAStatusFile(t *testing.T) {
 
 func TestModelIsThatOfTheFirstProcessor(t *testing.T) {
 	const info = "processor\t: 0\nmodel name\t: Some CPU @ 1.00GHz\n\nmodel name\t: Another\n"
-	if got := model(info); got != "Some CPU @ 1.00GHz" {
-		t.Errorf("got %q", got)
-	}
-	if got := model("processor\t: 0\n"); got != runtime.GOARCH {
-		t.Errorf("without a name: %q", got)
-	}
+	check.Equal(t, model(info), "Some CPU @ 1.00GHz")
+	check.Equal(t, model("processor\t: 0\n"), runtime.GOARCH, "without a name")
 }

@@ -32,9 +32,7 @@ func inState(n testNetwork, s State) *Conn {
 	case Over:
 		c.Close()
 	}
-	if c.State() != s {
-		n.Errorf("state %d instead of %d", c.State(), s)
-	}
+	check.Equal(n, c.State(), s, "state")
 	return c
 }
 
