@@ -2,10 +2,7 @@ package fakezk
 
 import (
 	"fmt"
-	"io"
-	"net"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,58 +14,15 @@ import (
 // crowded are options for many clients that never ping in a test that may take a while.
 var crowded = Options{MaxClientConns: -1, MaxSessionTimeout: 10 * time.Minute}
 
-// openSessions opens n sessions, from a few goroutines.
-func openSessions(t *testing.T, address string, n int) []*rawClient {
+// openSessions opens n sessions.
+func openSessions(t *testing.T, address string, n int) (clients []*rawClient) {
 	t.Helper()
-	clients := make([]*rawClient, n)
-	var wg sync.WaitGroup
-	const dialers = 8
-	for d := range dialers {
-		wg.Go(func() {
-			for i := d; i < n; i += dialers {
-				r, err := quickSession(address)
-				if err != nil {
-					t.Errorf("connection %d: %v", i, err)
-					return
-				}
-				clients[i] = &rawClient{Conn: r, t: t}
-			}
-		})
-	}
-	wg.Wait()
-	t.Cleanup(func() {
-		for _, r := range clients {
-			if r != nil {
-				_ = r.Close()
-			}
-		}
-	})
-	if t.Failed() {
-		t.FailNow()
+	for range n {
+		r := dialTCP(t, address)
+		r.handshake(proto.ConnectRequest{TimeoutMs: 600_000})
+		clients = append(clients, r)
 	}
 	return clients
-}
-
-// quickSession is tcpSession for goroutines, which must not end the test.
-func quickSession(address string) (net.Conn, error) {
-	dialled, err := net.Dial("tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	conn := patientConn{dialled}
-	if _, err := conn.Write(wire.AppendConnectRequest(nil,
-		proto.ConnectRequest{TimeoutMs: 600_000})); err != nil {
-		return nil, err
-	}
-	response := make([]byte, 4+4+4+8+4+16)
-	if _, err := io.ReadFull(conn, response); err != nil {
-		return nil, err
-	}
-	r, err := wire.DecodeConnectResponse(response[4:])
-	if err == nil && r.SessionID == 0 {
-		err = fmt.Errorf("refused")
-	}
-	return conn, err
 }
 
 func TestTwoThousandSessions(t *testing.T) {

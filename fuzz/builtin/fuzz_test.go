@@ -3,11 +3,10 @@ package builtin
 import (
 	"testing"
 
-	"github.com/zksim/zksim/internal/check"
-
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 )
 

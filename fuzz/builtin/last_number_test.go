@@ -7,13 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/internal/check"
-
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/internal/check"
-
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 )
 

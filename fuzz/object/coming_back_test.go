@@ -9,12 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/internal/check"
-
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )

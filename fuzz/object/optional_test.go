@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/internal/check"
-
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // methodsOf maps an optional interface to its method, if their names differ. The script reads the

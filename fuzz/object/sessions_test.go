@@ -6,14 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/internal/check"
-
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/recipes"
 )
 

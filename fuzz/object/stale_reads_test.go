@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/internal/check"
-
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/recipes"
 )
 

@@ -7,11 +7,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/zksim/zksim/internal/check"
-
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 )
 

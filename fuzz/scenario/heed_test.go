@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/internal/check"
-
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
 )
