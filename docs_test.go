@@ -1,7 +1,6 @@
 package zksim_test
 
 import (
-	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -21,6 +20,7 @@ import (
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -29,7 +29,7 @@ import (
 const mostReadme = 5950
 
 func TestReadmeIsShort(t *testing.T) {
-	page := readPage(t, "README.md")
+	page := testrun.ReadFile(t, "README.md")
 	if n := len(page) - len(table(t, "README.md", "| kind | effect |")); n > mostReadme {
 		t.Errorf("README.md has %d bytes; expected at most %d", n, mostReadme)
 	}
@@ -37,11 +37,11 @@ func TestReadmeIsShort(t *testing.T) {
 
 // TestNewcomersPathIsShort: a newcomer reads the files of the path in one sitting.
 func TestNewcomersPathIsShort(t *testing.T) {
-	_, section, _ := strings.Cut(readPage(t, "ARCHITECTURE.md"), "## The newcomer's path\n")
+	_, section, _ := strings.Cut(testrun.ReadFile(t, "ARCHITECTURE.md"), "## The newcomer's path\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	lines, files := 0, regexp.MustCompile(`\]\(([^)]+\.go)\)`).FindAllStringSubmatch(section, -1)
 	for _, file := range files {
-		lines += strings.Count(readPage(t, file[1]), "\n")
+		lines += strings.Count(testrun.ReadFile(t, file[1]), "\n")
 	}
 	if len(files) != 7 || lines >= 1000 {
 		t.Errorf("the newcomer's path has %d files with %d lines; expected 7 with fewer than 1,000",
@@ -54,7 +54,7 @@ func TestNewcomersPathIsShort(t *testing.T) {
 func TestPagesBeginWithTheirPurpose(t *testing.T) {
 	purpose := regexp.MustCompile(`\A# [^\n]+\n\n[A-Za-z][^\n]*(\n[A-Za-z*\x60(][^\n]*)*[.:]\n\n`)
 	for _, name := range pages(t) {
-		if !purpose.MatchString(readPage(t, name)) {
+		if !purpose.MatchString(testrun.ReadFile(t, name)) {
 			t.Errorf("%s does not begin with a title and a paragraph on what it is for", name)
 		}
 	}
@@ -66,14 +66,14 @@ func TestMessagesOfThePageExist(t *testing.T) {
 	var code strings.Builder
 	check.OK(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
-			code.WriteString(readPage(t, name))
+			code.WriteString(testrun.ReadFile(t, name))
 		}
 		return err
 	}))
 	all := regexp.MustCompile(`"\s*\+\s*"`).ReplaceAllString(code.String(), "")
 	messages := 0
 	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(
-		readPage(t, page), -1) {
+		testrun.ReadFile(t, page), -1) {
 		messages++
 		for part := range strings.SplitSeq(row[1], "…") {
 			if !strings.Contains(all, strings.TrimSpace(part)) {
@@ -91,7 +91,8 @@ func TestMessagesOfThePageExist(t *testing.T) {
 func TestLinksLeadSomewhere(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	for _, name := range append(pages(t), "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md") {
-		for _, match := range link.FindAllStringSubmatch(withoutCode(readPage(t, name)), -1) {
+		text := withoutCode(testrun.ReadFile(t, name))
+		for _, match := range link.FindAllStringSubmatch(text, -1) {
 			if strings.Contains(match[1], "://") {
 				continue
 			}
@@ -155,7 +156,7 @@ func TestPagesShowTestedCode(t *testing.T) {
 		if name == "docs/tutorial.md" || name == "docs/any-go.md" {
 			continue
 		}
-		for _, code := range blocks(readPage(t, name), "go") {
+		for _, code := range blocks(testrun.ReadFile(t, name), "go") {
 			if _, known := tested[code]; !known {
 				t.Errorf(
 					"%s shows code that is not in the snippets nor the example:\n%s", name,
@@ -177,18 +178,18 @@ func TestPagesShowTestedCode(t *testing.T) {
 func snippets(t *testing.T) []string {
 	marked := regexp.MustCompile(`(?ms)^(\t*)// snippet\n(.*?)\n\s*// end of snippet$`)
 	var list []string
-	for _, match := range marked.FindAllStringSubmatch(readPage(t, "snippets_test.go"), -1) {
+	for _, match := range marked.FindAllStringSubmatch(testrun.ReadFile(t, "snippets_test.go"), -1) {
 		snippet := strings.ReplaceAll("\n"+match[2], "\n"+match[1], "\n")
 		list = append(list, strings.TrimSpace(snippet)+"\n")
 	}
-	program := readPage(t, "examples/go/myzksim/main.go")
+	program := testrun.ReadFile(t, "examples/go/myzksim/main.go")
 	return append(list, program[strings.Index(program, "package main\n"):])
 }
 
 // TestFaultLinesOfREADMEAreTaken: by serve, which knows no names of clients, and so in simulations.
 func TestFaultLinesOfREADMEAreTaken(t *testing.T) {
 	lines := regexp.MustCompile("`([^`\n]+ (request|event|at)=[^`\n]+)`").FindAllStringSubmatch(
-		readPage(t, "README.md"), -1)
+		testrun.ReadFile(t, "README.md"), -1)
 	check.Equal(t, len(lines) > 0, true, "there is a line")
 	for _, line := range lines {
 		f, err := fault.Parse(line[1])
@@ -201,7 +202,7 @@ func TestFaultLinesOfREADMEAreTaken(t *testing.T) {
 
 // TestScenariosOfPagesParse: each scenario file that a page shows can be read.
 func TestScenariosOfPagesParse(t *testing.T) {
-	shown := blocks(readPage(t, "docs/scenarios.md"), "yaml")
+	shown := blocks(testrun.ReadFile(t, "docs/scenarios.md"), "yaml")
 	if len(shown) == 0 {
 		t.Error("docs/scenarios.md shows no scenario")
 	}
@@ -211,8 +212,6 @@ func TestScenariosOfPagesParse(t *testing.T) {
 		}
 	}
 }
-
-var update = flag.Bool("update", false, "write the tables of the kinds of faults anew")
 
 // TestTablesOfFaultKinds: the tables of README.md and docs/hunting.md say of each kind what the
 // code says, in its order. With -update they are written anew.
@@ -242,15 +241,13 @@ func TestTablesOfFaultKinds(t *testing.T) {
 		if got == want.String() {
 			continue
 		}
-		if !*update {
+		if !testrun.Update() {
 			t.Errorf("%s; go test . -run TablesOfFaultKinds -update writes the rows\n%s", c.page,
 				cmp.Diff(want.String(), got))
 			continue
 		}
-		text := strings.Replace(readPage(t, c.page), got, want.String(), 1)
-		if err := os.WriteFile(c.page, []byte(text), 0o666); err != nil {
-			t.Error(err)
-		}
+		text := strings.Replace(testrun.ReadFile(t, c.page), got, want.String(), 1)
+		testrun.WriteFile(t, c.page, text)
 	}
 }
 
@@ -333,7 +330,7 @@ func listed(t *testing.T, page, headings string) (words []string) {
 
 // TestManualOfReportsListsTheProperties, in their order.
 func TestManualOfReportsListsTheProperties(t *testing.T) {
-	_, comment, _ := strings.Cut(readPage(t, "linearizability/doc.go"), "# The report\n")
+	_, comment, _ := strings.Cut(testrun.ReadFile(t, "linearizability/doc.go"), "# The report\n")
 	comment, _, _ = strings.Cut(comment, "\n// # ")
 	var shown []string
 	for _, match := range regexp.MustCompile(`(?m)^//\t(\w+)`).FindAllStringSubmatch(comment, -1) {
@@ -350,14 +347,14 @@ func TestArchitectureNamesTests(t *testing.T) {
 		if err != nil || !strings.HasSuffix(name, "_test.go") {
 			return err
 		}
-		for _, match := range declared.FindAllStringSubmatch(readPage(t, name), -1) {
+		for _, match := range declared.FindAllStringSubmatch(testrun.ReadFile(t, name), -1) {
 			there[match[1]] = true
 		}
 		return nil
 	})
 	check.OK(t, err)
 	named := regexp.MustCompile("`(Test[A-Z]\\w+)`")
-	for _, match := range named.FindAllStringSubmatch(readPage(t, "ARCHITECTURE.md"), -1) {
+	for _, match := range named.FindAllStringSubmatch(testrun.ReadFile(t, "ARCHITECTURE.md"), -1) {
 		if !there[match[1]] {
 			t.Errorf("ARCHITECTURE.md names %s, which is no test", match[1])
 		}
@@ -367,7 +364,7 @@ func TestArchitectureNamesTests(t *testing.T) {
 // table returns the rows below a line of headings.
 func table(t *testing.T, page, headings string) string {
 	t.Helper()
-	_, rest, found := strings.Cut(readPage(t, page), headings+"\n")
+	_, rest, found := strings.Cut(testrun.ReadFile(t, page), headings+"\n")
 	if !found {
 		t.Fatalf("%s has no table with the headings %s", page, headings)
 	}
@@ -382,13 +379,6 @@ func pages(t *testing.T) []string {
 	names, err := filepath.Glob("docs/*.md")
 	check.OK(t, err)
 	return append(names, "README.md")
-}
-
-func readPage(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	check.OK(t, err)
-	return string(text)
 }
 
 var fenced = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")

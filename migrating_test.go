@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // TestMigratingPageNamesWhatThereIs: its third column, and the text below, name exported types,
@@ -19,7 +20,7 @@ func TestMigratingPageNamesWhatThereIs(t *testing.T) {
 	known := exported(t, "recipes")
 	known["AddAuth"] = true // of the client
 	quoted := regexp.MustCompile("`([A-Z][A-Za-z]*)`")
-	table, text, ok := strings.Cut(readPage(t, "docs/migrating.md"), "\n## ")
+	table, text, ok := strings.Cut(testrun.ReadFile(t, "docs/migrating.md"), "\n## ")
 	if !ok {
 		t.Fatal("the page has no second part")
 	}

@@ -13,7 +13,7 @@ import (
 // saves the scenario, and passes when the bug is mended, with the saved scenario, too.
 func TestTutorial(t *testing.T) {
 	t.Parallel()
-	page := readPage(t, "docs/tutorial.md")
+	page := testrun.ReadFile(t, "docs/tutorial.md")
 	code := blocks(page, "go")
 	if len(code) != 3 {
 		t.Fatalf("docs/tutorial.md has %d blocks of Go; expected visits.go, its test and the "+
@@ -42,7 +42,7 @@ func TestTutorial(t *testing.T) {
 // them, and the trace is the one of the page.
 func TestAnyGoPage(t *testing.T) {
 	t.Parallel()
-	page := readPage(t, "docs/any-go.md")
+	page := testrun.ReadFile(t, "docs/any-go.md")
 	code := blocks(page, "go")
 	if len(code) != 2 {
 		t.Fatalf("docs/any-go.md has %d blocks of Go; expected main.go and its test", len(code))
@@ -68,9 +68,9 @@ func TestAnyGoPage(t *testing.T) {
 func TestReadmeShowsTheFailure(t *testing.T) {
 	t.Parallel()
 	lock := strings.Replace(
-		readPage(t, "examples/go/myzksim/mylock.go"), "package main\n", "package mylock\n", 1,
+		testrun.ReadFile(t, "examples/go/myzksim/mylock.go"), "package main\n", "package mylock\n", 1,
 	)
-	_, test, _ := strings.Cut(readPage(t, "README.md"), "```go\nfunc TestMyLock(")
+	_, test, _ := strings.Cut(testrun.ReadFile(t, "README.md"), "```go\nfunc TestMyLock(")
 	test, _, _ = strings.Cut(test, "```\n")
 	test = strings.Replace(
 		test, "recipes.NewLock(env.Conn, env.Path)", "&myLock{conn: env.Conn, path: env.Path}", 1,
@@ -97,7 +97,7 @@ func TestCodeUnderTestOwesNothing(t *testing.T) {
 	t.Parallel()
 	const from = "testdata/owes_nothing/"
 	dir := readerModule(t, "example.com/tally", map[string]string{
-		"tally.go": readPage(t, from+"tally.go"), "tally_test.go": readPage(t, from+"tally_test.go"),
+		"tally.go": testrun.ReadFile(t, from+"tally.go"), "tally_test.go": testrun.ReadFile(t, from+"tally_test.go"),
 	})
 	if deps := succeed(t, dir, "go", "list", "-deps", "."); strings.Contains(deps, "zksim") {
 		t.Errorf("the code imports zksim:\n%s", deps)
@@ -147,7 +147,7 @@ func expectShown(t *testing.T, page, output string) {
 	_, failure, _ = strings.Cut(failure, ": ")
 	failure, _, _ = strings.Cut(failure, "\n--- FAIL: ")
 	failure = strings.ReplaceAll(failure, "\n        ", "\n")
-	if !ok || !strings.Contains(readPage(t, page), "```\n"+strings.TrimSpace(failure)+"\n```\n") {
+	if !ok || !strings.Contains(testrun.ReadFile(t, page), "```\n"+strings.TrimSpace(failure)+"\n```\n") {
 		t.Errorf("%s does not show the output:\n%s", page, output)
 	}
 }

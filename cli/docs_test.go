@@ -12,13 +12,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/zksim/zksim/fakezk/tree"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // TestCommandLinesOfThePagesParse: the command accepts each command line in README.md and the pages
 // of docs.
 func TestCommandLinesOfThePagesParse(t *testing.T) {
 	for _, name := range pages(t) {
-		for _, line := range commandLines(readPage(t, name)) {
+		for _, line := range commandLines(testrun.ReadFile(t, name)) {
 			if err := parses(line); err != nil {
 				t.Errorf("%s: %q: %v", filepath.Base(name), line, err)
 			}
@@ -32,13 +33,6 @@ func pages(t *testing.T) []string {
 	names, err := filepath.Glob("../docs/*.md")
 	check.OK(t, err)
 	return append(names, "../README.md", "../CONTRIBUTING.md")
-}
-
-func readPage(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	check.OK(t, err)
-	return string(text)
 }
 
 // knownNames returns the names of all commands and flags.
@@ -115,7 +109,7 @@ func TestManualsListTheCommands(t *testing.T) {
 	parser, err := kong.New(&commands{}, kong.Vars{"version": ""})
 	check.OK(t, err)
 	for _, name := range []string{"doc.go", "../docs/command.md"} {
-		text := readPage(t, name)
+		text := testrun.ReadFile(t, name)
 		for _, command := range parser.Model.Leaves(false) {
 			line := regexp.MustCompile("(?m)^(//\t|\\| `)zksim " + command.Name + `\b`)
 			if !line.MatchString(text) {
@@ -130,7 +124,7 @@ func TestFlagsOfThePagesExist(t *testing.T) {
 	known := knownNames(t)
 	known["only"] = true // of bench/report
 	for _, name := range pages(t) {
-		text := readPage(t, name)
+		text := testrun.ReadFile(t, name)
 		for _, match := range shownFlag.FindAllStringSubmatch(text, -1) {
 			if !known[match[1]] {
 				t.Errorf("%s: no command has a flag --%s", filepath.Base(name), match[1])
@@ -143,7 +137,7 @@ var shownFlag = regexp.MustCompile("\x60--([a-z-]+)")
 
 // TestTreeFileOfThePageLoads: the tree file in docs/command.md is valid.
 func TestTreeFileOfThePageLoads(t *testing.T) {
-	_, text, _ := strings.Cut(readPage(t, "../docs/command.md"), "```yaml\n")
+	_, text, _ := strings.Cut(testrun.ReadFile(t, "../docs/command.md"), "```yaml\n")
 	text, _, _ = strings.Cut(text, "```\n")
 	if _, err := tree.Parse("docs/command.md", tree.YAML, []byte(text)); err != nil {
 		t.Error(err)
@@ -152,7 +146,7 @@ func TestTreeFileOfThePageLoads(t *testing.T) {
 
 // TestLinesAboutReplaysWorkInTheirOrder: a reader of docs/command.md types them one by one.
 func TestLinesAboutReplaysWorkInTheirOrder(t *testing.T) {
-	_, text, _ := strings.Cut(readPage(t, "../docs/command.md"), "## Replay and diff\n\n")
+	_, text, _ := strings.Cut(testrun.ReadFile(t, "../docs/command.md"), "## Replay and diff\n\n")
 	lines, _, _ := strings.Cut(text, "\n\n")
 	script := "! exec sh lines.sh\nstderr 'making it small$'\nstdout 'then they differ'\n" +
 		"exists found.html\n-- lines.sh --\n" + lines + "\n"
@@ -164,7 +158,7 @@ func TestLinesAboutReplaysWorkInTheirOrder(t *testing.T) {
 // TestProofOfThePageIsCurrent: docs/hunting.md shows what the command prints.
 func TestProofOfThePageIsCurrent(t *testing.T) {
 	t.Parallel()
-	_, text, _ := strings.Cut(readPage(t, "../docs/hunting.md"), "    zksim prove")
+	_, text, _ := strings.Cut(testrun.ReadFile(t, "../docs/hunting.md"), "    zksim prove")
 	lines := strings.Split(text, "\n")
 	e := zksim(t.Context(), "prove"+lines[0])
 	e.has(t, 0, strings.TrimSpace(lines[2])+"\n")
@@ -174,7 +168,7 @@ func TestProofOfThePageIsCurrent(t *testing.T) {
 // writes it.
 func TestServedFilesOfThePageExist(t *testing.T) {
 	written := map[string]bool{}
-	for _, line := range commandLines(readPage(t, "../docs/command.md")) {
+	for _, line := range commandLines(testrun.ReadFile(t, "../docs/command.md")) {
 		for _, flag := range regexp.MustCompile(`--(load|dump) (\w+\.yaml)`).
 			FindAllStringSubmatch(line, -1) {
 			if flag[1] == "load" && !written[flag[2]] {

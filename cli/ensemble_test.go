@@ -40,9 +40,7 @@ func TestHuntsOnARunningEnsemble(t *testing.T) {
 		"in a simulation 20 of 20 seeds violate linearizability, too, the first one is 1")
 	_, there, _ := strings.Cut(found.stdout, "to play it there: zksim replay ")
 	there, _, _ = strings.Cut(there, "\n")
-	text, err := os.ReadFile(there)
-	check.OK(t, err)
-	check.Contains(t, string(text), "\ntrace: ") // that of a simulation
+	check.Contains(t, testrun.ReadFile(t, there), "\ntrace: ") // that of a simulation
 	zksim(t.Context(), "run "+there, lazy.Named("lazy")).has(t, command.ExitOK, "as expected")
 	refused := zksim(t.Context(),
 		"run "+fileOf(t, strings.Replace(lostTake, "drop-reply", "restart 1s", 1))+" "+servers)

@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk/conform"
 	"github.com/zksim/zksim/fuzz/show"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // jsonObjects are the objects of all reports, in the order of docs/json.md, by their names there.
@@ -32,7 +33,7 @@ var jsonObjects = []struct {
 
 // TestJSONPageHasEveryKey of every report, with its type, and no other.
 func TestJSONPageHasEveryKey(t *testing.T) {
-	page := readPage(t, "../docs/json.md")
+	page := testrun.ReadFile(t, "../docs/json.md")
 	for _, o := range jsonObjects {
 		_, section, found := strings.Cut(page, "\n## "+o.name+"\n")
 		if !found {

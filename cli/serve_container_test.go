@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // TestContainerfileServes: no image is built here. The command takes the arguments that the image
 // has, it is built with the Go of go.mod, and the manual in the comments is right.
 func TestContainerfileServes(t *testing.T) {
-	file := readPage(t, "../Containerfile")
+	file := testrun.ReadFile(t, "../Containerfile")
 	_, args, ok := strings.Cut(file, "\nCMD ")
 	check.Equal(t, ok, true)
 	var words []string
@@ -28,9 +29,9 @@ func TestContainerfileServes(t *testing.T) {
 	// the health check, here and in the compose file
 	check.Contains(t, file, "/zksim dump 127.0.0.1:2181 --path /zookeeper\n")
 	check.OK(t, parses("dump 127.0.0.1:2181 --path /zookeeper"))
-	check.Contains(t, readPage(t, "../examples/compose/compose.yaml"),
+	check.Contains(t, testrun.ReadFile(t, "../examples/compose/compose.yaml"),
 		`test: [CMD, /zksim, dump, "127.0.0.1:2181", --path, /zookeeper]`)
 
-	version := regexp.MustCompile(`(?m)^go (1\.\d+)`).FindStringSubmatch(readPage(t, "../go.mod"))
+	version := regexp.MustCompile(`(?m)^go (1\.\d+)`).FindStringSubmatch(testrun.ReadFile(t, "../go.mod"))
 	check.Contains(t, file, "/golang:"+version[1]+" AS build\n")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // TestVersion: a command with this module prints the version of this module.
@@ -58,6 +59,6 @@ func TestVersionIsPrinted(t *testing.T) {
 
 // TestReleaseIsTheFirstOfTheChangelog.
 func TestReleaseIsTheFirstOfTheChangelog(t *testing.T) {
-	first := regexp.MustCompile(`(?m)^## (\S+)`).FindStringSubmatch(readPage(t, "../CHANGELOG.md"))
+	first := regexp.MustCompile(`(?m)^## (\S+)`).FindStringSubmatch(testrun.ReadFile(t, "../CHANGELOG.md"))
 	check.Equal(t, first[1], release)
 }

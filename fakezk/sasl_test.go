@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/md5"
 	"encoding/hex"
-	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // saslUsers are the users of both servers.
@@ -224,17 +224,13 @@ func saslACLs(t *testing.T, dial func() (net.Conn, error)) (transcript []string)
 		"auth sasl: "+guest.ask(&proto.Auth{Scheme: "sasl", Data: []byte("ann")}))
 }
 
-var update = flag.Bool("update", false, "rewrite testdata with the answers of a real server")
-
 // testdata/sasl.txt is what a real server answers.
 const saslAnswers = "testdata/sasl.txt"
 
 func TestSASLAnswersLikeARealServer(t *testing.T) {
 	s := New(Options{SASLUsers: saslUsers})
 	t.Cleanup(func() { mustDo(t, s.Close()) })
-	want, err := os.ReadFile(saslAnswers)
-	check.OK(t, err)
-	check.Diff(t, saslTranscript(t, s.dial), strings.Split(string(want), "\n"))
+	check.Equal(t, strings.Join(saslTranscript(t, s.dial), "\n"), testrun.ReadFile(t, saslAnswers))
 }
 
 func TestRecordedSASLAnswersAreARealServers(t *testing.T) {
@@ -247,10 +243,5 @@ func TestRecordedSASLAnswersAreARealServers(t *testing.T) {
 			"SASLAuthenticationProvider",
 	}})
 	got := saslTranscript(t, func() (net.Conn, error) { return net.Dial("tcp", real.Address()) })
-	if *update {
-		mustDo(t, os.WriteFile(saslAnswers, []byte(strings.Join(got, "\n")), 0o666))
-	}
-	want, err := os.ReadFile(saslAnswers)
-	check.OK(t, err)
-	check.Diff(t, got, strings.Split(string(want), "\n"))
+	testrun.Golden(t, saslAnswers, strings.Join(got, "\n"))
 }

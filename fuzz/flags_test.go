@@ -85,7 +85,7 @@ func TestReplaysAreShownInParts(t *testing.T) {
 	testrun.SetFlag(t, "zksim.diff", file)
 	check.Contains(t, text(), "zksim: the traces are equal: ")
 	other := filepath.Join("testdata", "zksim", "other.yaml")
-	check.OK(t, os.WriteFile(other, []byte(readFile(t, file)), 0o666))
+	check.OK(t, os.WriteFile(other, []byte(testrun.ReadFile(t, file)), 0o666))
 	edit(t, other, `seed: \d+`, "seed: 77")
 	testrun.SetFlag(t, "zksim.diff", other)
 	check.Contains(t, text(), "; then they differ:\n")

@@ -41,13 +41,6 @@ func userModule(t *testing.T) string {
 	return dir
 }
 
-func readFile(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	check.OK(t, err)
-	return string(text)
-}
-
 // shell is the output of a command line in a directory, and whether it succeeds.
 func shell(t *testing.T, dir, line string) (ok bool, text string) {
 	t.Helper()

@@ -2,7 +2,6 @@ package linearizability
 
 import (
 	"errors"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/internal/check"
-
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -90,9 +88,7 @@ func TestPagesListTheProperties(t *testing.T) {
 		"doc.go":             regexp.MustCompile(`(?m)^//\t([a-z]+)  +\S.*$`),
 		"../docs/hunting.md": regexp.MustCompile(`(?m)^\| ([a-z]+) \| .*\|$`),
 	} {
-		text, err := os.ReadFile(file)
-		check.OK(t, err)
-		part := string(text)
+		part := testrun.ReadFile(t, file)
 		if _, after, ok := strings.Cut(part, "# The report\n"); ok {
 			part, _, _ = strings.Cut(after, "// # ")
 		}

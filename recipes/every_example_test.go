@@ -4,20 +4,20 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // TestEveryRecipeHasAnExample, a line in doc.go and a place on docs/recipes.md: each exported
 // function that takes a Conn, by its name or, for NewLock and its like, by that of the recipe.
 func TestEveryRecipeHasAnExample(t *testing.T) {
 	recipes, shown := 0, map[string]bool{}
-	overview, page := read(t, "doc.go"), read(t, "../docs/recipes.md")
+	overview, page := testrun.ReadFile(t, "doc.go"), testrun.ReadFile(t, "../docs/recipes.md")
 	funcs := functions(t)
 	for _, f := range funcs {
 		if name, ok := strings.CutPrefix(f.Name.Name, "Example"); ok {
@@ -43,13 +43,6 @@ func TestEveryRecipeHasAnExample(t *testing.T) {
 		}
 	}
 	check.Equal(t, recipes > 31, true, "%d recipes", recipes)
-}
-
-func read(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	check.OK(t, err)
-	return string(text)
 }
 
 // functions parses the package, with its tests.

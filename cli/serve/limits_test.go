@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"github.com/zksim/zksim/fakezk/tree"
 	"github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // answered ends the test unless the endpoint answers a request within the patience of a test.
@@ -419,10 +419,9 @@ func TestDocumentsHaveTheLimits(t *testing.T) {
 			fmt.Sprintf("at most %d MiB, every other body %d MiB", tree.MaxBytes>>20, maxControlBody>>20),
 		},
 	} {
-		text, err := os.ReadFile(file)
-		check.OK(t, err)
+		text := testrun.ReadFile(t, file)
 		for _, word := range words {
-			check.Contains(t, strings.Join(strings.Fields(strings.ReplaceAll(string(text), "//", "")), " "),
+			check.Contains(t, strings.Join(strings.Fields(strings.ReplaceAll(text, "//", "")), " "),
 				word, file)
 		}
 	}

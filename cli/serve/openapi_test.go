@@ -3,13 +3,11 @@ package serve
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,10 +16,9 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"go.yaml.in/yaml/v4"
 )
-
-var update = flag.Bool("update", false, "write the tables of endpoints in the documentation anew")
 
 // mapping is a part of the document.
 type mapping = map[string]any
@@ -267,15 +264,13 @@ func TestTablesListTheEndpoints(t *testing.T) {
 // it.
 func hasTable(t *testing.T, file, table string) {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	check.OK(t, err)
-	text := string(data)
+	text := testrun.ReadFile(t, file)
 	found := rows.FindAllString(text, -1)
 	if len(found) != 1 {
 		t.Fatalf("%s has %d tables of endpoints", file, len(found))
 	}
-	if *update {
-		check.OK(t, os.WriteFile(file, []byte(strings.Replace(text, found[0], table, 1)), 0o666))
+	if testrun.Update() {
+		testrun.WriteFile(t, file, strings.Replace(text, found[0], table, 1))
 		return
 	}
 	check.Diff(t, found[0], table, "%s; go test ./cli/serve -update writes the table", file)

@@ -1,10 +1,8 @@
 package conform
 
 import (
-	"flag"
 	"fmt"
 	"hash/crc32"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,18 +10,16 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
-
-var update = flag.Bool("update", false, "write testdata/answers anew")
 
 // TestAnswersAreThoseRecorded plays each script on a built-in server of its own. Where there is no
 // ZooKeeper to compare with, the recorded answers stand for it: TestFamiliesAgainstZooKeeper shows
 // that a real server gives the same ones.
 func TestAnswersAreThoseRecorded(t *testing.T) {
-	text, err := os.ReadFile("testdata/null-watches.txt")
-	check.OK(t, err)
+	text := testrun.ReadFile(t, "testdata/null-watches.txt")
 	const alone = "null-watches" // only built-in servers play them
-	spoiling, err := parseFamily(alone, string(text))
+	spoiling, err := parseFamily(alone, text)
 	check.OK(t, err)
 	for _, family := range append(Families(), alone) {
 		scripts := fixedScripts()[family]
@@ -39,13 +35,7 @@ func TestAnswersAreThoseRecorded(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { writeAnswers(t, &got, s) })
 			})
 		}
-		file := "testdata/answers/" + family + ".txt"
-		if *update {
-			check.OK(t, os.WriteFile(file, []byte(got.String()), 0o644))
-		}
-		want, err := os.ReadFile(file)
-		check.OK(t, err)
-		check.Diff(t, strings.Split(got.String(), "\n"), strings.Split(string(want), "\n"), family)
+		testrun.Golden(t, "testdata/answers/"+family+".txt", got.String())
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 var record = flag.Bool("record", false, "record the data directory of testdata again")
@@ -167,11 +168,8 @@ func TestRecordedDataDir(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "tree.yaml")
 	_, err = WriteFile(name, tree)
 	check.OK(t, err)
-	got, err := os.ReadFile(name)
-	check.OK(t, err)
-	want, err := os.ReadFile(recorded + ".yaml")
-	check.OK(t, err)
-	check.Equal(t, string(got), string(want))
+	got := testrun.ReadFile(t, name)
+	check.Equal(t, got, testrun.ReadFile(t, recorded+".yaml"))
 	inside, err := ReadFile(filepath.Join(recorded, "version-2"))
 	check.OK(t, err)
 	check.Diff(t, inside, tree, "the tree of the folder in it")

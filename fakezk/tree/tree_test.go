@@ -14,6 +14,7 @@ import (
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"pgregory.net/rapid"
 )
 
@@ -185,9 +186,8 @@ func TestTreeFileIsForPeople(t *testing.T) {
 		},
 	}
 	for _, format := range []Format{YAML, JSON} {
-		want, err := os.ReadFile(filepath.Join("testdata", "tree."+string(format)))
-		check.OK(t, err)
-		check.Diff(t, string(Tree{Zxid: 4711, Nodes: specs}.Text(format)), string(want))
+		want := testrun.ReadFile(t, filepath.Join("testdata", "tree."+string(format)))
+		check.Diff(t, string(Tree{Zxid: 4711, Nodes: specs}.Text(format)), want)
 	}
 }
 

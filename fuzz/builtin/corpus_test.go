@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // corpus are the scenarios of testdata/scenarios: the published bugs, each made small, and similar
@@ -79,7 +80,7 @@ func TestCorpus(t *testing.T) {
 			file, err := saved.Load(name, builtin.Workloads().Find)
 			check.OK(t, err)
 			shows := regexp.MustCompile(c.shows)
-			if *update {
+			if testrun.Update() {
 				o := firstThat(t, file.Scenario, !strings.Contains(c.name, "survives"), shows)
 				file = saved.Of(o)
 				check.OK(t, file.Save(name))

@@ -1,14 +1,11 @@
 package builtin_test
 
 import (
-	"flag"
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/internal/testrun"
 )
-
-var update = flag.Bool("update", false, "write the expected results of testdata anew")
 
 var (
 	run  = fuzztest.Run

@@ -2,7 +2,6 @@ package gallery_test
 
 import (
 	"errors"
-	"flag"
 	"io/fs"
 	"net/url"
 	"os"
@@ -19,8 +18,6 @@ import (
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
-
-var update = flag.Bool("update", false, "write what is in testdata anew, of the exhibits hunted")
 
 func TestMain(m *testing.M) { testrun.Main(m) }
 
@@ -91,7 +88,7 @@ func TestScenariosStillShow(t *testing.T) {
 			}
 			r, err := file.Check(true)
 			check.OK(t, err)
-			if *update && r.Outcome.Property() == e.Property {
+			if testrun.Update() && r.Outcome.Property() == e.Property {
 				write(t, gallery.Hunted{Exhibit: e, Minimal: r.Outcome})
 				return
 			}

@@ -34,7 +34,7 @@ const (
 func TestHunt(t *testing.T) {
 	took := readHunts(t)
 	chosen := sample(stories(t), took)
-	if *update {
+	if testrun.Update() {
 		t.Cleanup(func() { writeHunts(t, took) })
 	}
 	var mu sync.Mutex
@@ -45,7 +45,7 @@ func TestHunt(t *testing.T) {
 		t.Run(e.Slug, func(t *testing.T) {
 			t.Parallel()
 			h := hunted(t, e)
-			if *update {
+			if testrun.Update() {
 				write(t, h)
 				mu.Lock()
 				took[e.Slug] = h.Runs
@@ -84,7 +84,7 @@ func sample(list []gallery.Exhibit, took map[string]int) map[string]bool {
 func hunted(t *testing.T, e gallery.Exhibit) gallery.Hunted {
 	t.Helper()
 	search := testrun.Pick(e.Find, e.Hunt)
-	if *update {
+	if testrun.Update() {
 		search = e.Hunt
 	}
 	h, err := search(t.Context(), 1, gallery.MaxRuns)
@@ -115,15 +115,14 @@ func survivesHunt(t *testing.T, e gallery.Exhibit, runs int) {
 func write(t *testing.T, h gallery.Hunted) {
 	t.Helper()
 	check.OK(t, saved.Of(h.Minimal).Save(scenarioOf(h.Exhibit.Slug)))
-	check.OK(t, os.WriteFile(storyOf(h.Exhibit.Slug), []byte(withoutLines(h.Minimal.Story())),
-		0o666))
+	testrun.WriteFile(t, storyOf(h.Exhibit.Slug), withoutLines(h.Minimal.Story()))
 }
 
 // readHunts reads the list of hunts: a line for each, an id and a number.
 func readHunts(t *testing.T) map[string]int {
 	t.Helper()
 	text, err := os.ReadFile(huntsFile)
-	if err != nil && !(*update && errors.Is(err, fs.ErrNotExist)) {
+	if err != nil && !(testrun.Update() && errors.Is(err, fs.ErrNotExist)) {
 		t.Fatal(err)
 	}
 	took := map[string]int{}
@@ -147,7 +146,7 @@ func writeHunts(t *testing.T, took map[string]int) {
 			fmt.Fprintln(&text, e.Slug, n)
 		}
 	}
-	check.OK(t, os.WriteFile(huntsFile, text.Bytes(), 0o666))
+	testrun.WriteFile(t, huntsFile, text.String())
 }
 
 // TestHuntGivesUp is the control: what is not found in so many scenarios is not said to

@@ -1,7 +1,6 @@
 package object_test
 
 import (
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,7 +8,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // methodsOf maps an optional interface to its method, if their names differ. The script reads the
@@ -48,9 +47,8 @@ var tableLine = regexp.MustCompile(`^//\t(\w*) +(?:\w+ +)?(?:/[\w/]+ +)?(\w+(?:,
 // optionalMethods reads the table of the kinds: the optional methods, by function.
 func optionalMethods(t *testing.T) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile("doc.go")
-	check.OK(t, err)
-	_, table, _ := strings.Cut(string(text), "also tested\n")
+	text := testrun.ReadFile(t, "doc.go")
+	_, table, _ := strings.Cut(text, "also tested\n")
 	table, _, _ = strings.Cut(table, "\n//\n")
 	kinds, last := map[string][]string{}, ""
 	for line := range strings.SplitSeq(table, "\n") {

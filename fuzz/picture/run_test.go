@@ -266,9 +266,7 @@ func TestIndex(t *testing.T) {
 	check.OK(t, Add(dir, "one & only.html", exhibit(t, "empty-list-owns"), ""))
 	check.OK(t, os.WriteFile(filepath.Join(dir, "foreign.html"), []byte("<p id=x>foreign"), 0o666))
 	check.OK(t, Add(dir, "two.html", hostileRun(t), evil))
-	text, err := os.ReadFile(filepath.Join(dir, "index.html"))
-	check.OK(t, err)
-	index := string(text)
+	index := testrun.ReadFile(t, filepath.Join(dir, "index.html"))
 	for _, part := range []string{"<h1>2 pictures</h1>", `<a href="one%20&amp;%20only.html">safety is`,
 		`<a href="two.html">`, "without a znode of its own", "can act as the owner at once",
 		"lock empty-list-owns, clients:", "at step 2"} {

@@ -147,12 +147,11 @@ func TestFaultsAreMadePlainerWhenRapidHasNoTime(t *testing.T) {
 			plans, err := filepath.Glob("testdata/rapid/*/*.plan")
 			check.OK(t, err)
 			check.Equal(t, len(plans), 1)
-			text, err := os.ReadFile(plans[0])
-			check.OK(t, err)
-			check.Equal(t, strings.Count(string(text), "fault: "), 1)
+			text := testrun.ReadFile(t, plans[0])
+			check.Equal(t, strings.Count(text, "fault: "), 1)
 
 			again := failing(t, body)
-			_, plan, _ := strings.Cut(string(text), "fault: ")
+			_, plan, _ := strings.Cut(text, "fault: ")
 			check.Contains(t, again, "  fault: "+plan)
 			check.Equal(t, strings.Count(again, "  fault: "), 1)
 

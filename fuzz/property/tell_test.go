@@ -27,9 +27,8 @@ func TestAFailureHasOneStory(t *testing.T) {
 	if again == nil || again[1] != "github.com/zksim/zksim/fuzz/property" {
 		t.Fatalf("no command:\n%s", out)
 	}
-	text, err := os.ReadFile(again[2])
-	check.OK(t, err)
-	check.Equal(t, strings.Count(string(text), "what happened (step"), 1, "stories of the fail file")
+	text := testrun.ReadFile(t, again[2])
+	check.Equal(t, strings.Count(text, "what happened (step"), 1, "stories of the fail file")
 	pages, err := filepath.Glob("pages/TestAFailureHasOneStory-property-*.html")
 	check.OK(t, err)
 	check.Equal(t, len(pages), 1, "pictures")

@@ -1,7 +1,6 @@
 package scenario_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,20 +26,9 @@ func TestStories(t *testing.T) {
 			check.OK(t, err)
 			got := run(t, file.Scenario).Story()
 			golden := filepath.Join("testdata", "stories", name+".txt")
-			if *update {
-				writeFile(t, golden, got)
-			}
-			want, err := os.ReadFile(golden)
-			check.OK(t, err)
-			check.Diff(t, got, string(want), "the story differs")
+			testrun.Golden(t, golden, got)
 		})
 	}
-}
-
-func writeFile(t *testing.T, name, text string) {
-	t.Helper()
-	check.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
-	check.OK(t, os.WriteFile(name, []byte(text), 0o666))
 }
 
 // TestLongStoriesAreCutInTheMiddle, with the number of lines left out and the

@@ -78,11 +78,10 @@ func TestAnyGoWithOtherFlags(t *testing.T) {
 // serviceModule makes a module of testdata/service, with the requirements of this one.
 func serviceModule(t *testing.T) string {
 	t.Helper()
-	const test = "service_test.go"
-	text, err := os.ReadFile("testdata/service/" + test)
-	check.OK(t, err)
 	dir := t.TempDir()
-	testrun.Module(t, "../..", dir, "example.com/service", map[string]string{test: string(text)})
+	testrun.Module(t, "../..", dir, "example.com/service", map[string]string{
+		"service_test.go": testrun.ReadFile(t, "testdata/service/service_test.go"),
+	})
 	return dir
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // goroot is that of the Go in use.
@@ -32,13 +33,12 @@ func TestEveryPlaceIsInThisGo(t *testing.T) {
 		t.Errorf("a second call: %v, %v", again, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(replace)) {
-		text, err := os.ReadFile(replace[name])
-		check.OK(t, err)
+		text := testrun.ReadFile(t, replace[name])
 		old, err := os.ReadFile(name)
 		if os.IsNotExist(err) {
 			continue
 		}
-		if a, b := strings.Count(string(old), "\n"), strings.Count(string(text), "\n"); a != b {
+		if a, b := strings.Count(string(old), "\n"), strings.Count(text, "\n"); a != b {
 			t.Errorf("%s has %d lines, before %d", name, b, a)
 		}
 	}
@@ -48,12 +48,11 @@ func TestEveryPlaceIsInThisGo(t *testing.T) {
 func TestAnotherGoIsRefused(t *testing.T) {
 	root := copyOf(t, goroot(t))
 	name := filepath.Join(root, "src", "net", "dial.go")
-	text, err := os.ReadFile(name)
-	check.OK(t, err)
-	changed := strings.ReplaceAll(string(text), ") DialContext(", ") DialWithContext(")
-	check.OK(t, os.WriteFile(name, []byte(changed), 0o666))
+	text := testrun.ReadFile(t, name)
+	changed := strings.ReplaceAll(text, ") DialContext(", ") DialWithContext(")
+	testrun.WriteFile(t, name, changed)
 	const want = "net/dial.go: the file has (*Dialer).DialContext 0 times, not once"
-	_, err = Make(root, runtime.Version(), t.TempDir())
+	_, err := Make(root, runtime.Version(), t.TempDir())
 	if err == nil || err.Error() != runtime.Version()+": "+want {
 		t.Errorf("%v, want %s", err, want)
 	}

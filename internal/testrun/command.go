@@ -41,22 +41,11 @@ func Module(t *testing.T, root, dir, path string, files map[string]string) {
 	}
 	clone, err := filepath.Abs(root)
 	check.OK(t, err)
-	mod, err := os.ReadFile(filepath.Join(clone, "go.mod"))
-	check.OK(t, err)
-	sum, err := os.ReadFile(filepath.Join(clone, "go.sum"))
-	check.OK(t, err)
-	_, requirements, _ := strings.Cut(string(mod), "\n")
+	_, requirements, _ := strings.Cut(ReadFile(t, filepath.Join(clone, "go.mod")), "\n")
 	WriteFile(t, filepath.Join(dir, "go.mod"), "module "+path+"\n"+requirements+
 		"\nrequire github.com/zksim/zksim v0.0.0\n\nreplace github.com/zksim/zksim => "+clone+"\n")
-	WriteFile(t, filepath.Join(dir, "go.sum"), string(sum))
+	WriteFile(t, filepath.Join(dir, "go.sum"), ReadFile(t, filepath.Join(clone, "go.sum")))
 	for name, text := range files {
 		WriteFile(t, filepath.Join(dir, name), text)
 	}
-}
-
-// WriteFile writes a file, and makes its folder.
-func WriteFile(t *testing.T, name, text string) {
-	t.Helper()
-	check.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
-	check.OK(t, os.WriteFile(name, []byte(text), 0o666))
 }

@@ -15,6 +15,11 @@ import (
 
 var full = flag.Bool("full", false, "test everything, and not a sample")
 
+var update = flag.Bool("update", false, "write the expected results of testdata or pages anew")
+
+// Update reports whether the tests are to write what they expect anew.
+func Update() bool { return *update }
+
 // Full reports whether the tests are to do everything.
 func Full() bool { return *full }
 

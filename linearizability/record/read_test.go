@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 const begin = `{"zksim":"history","version":1,"began":"2026-01-31T12:00:00Z"}` + "\n"
@@ -118,9 +119,8 @@ func TestLoadNamesTheFile(t *testing.T) {
 
 // TestThePageShowsTheFormat: docs/histories.md shows a file that can be read, and names each field.
 func TestThePageShowsTheFormat(t *testing.T) {
-	page, err := os.ReadFile("../../docs/histories.md")
-	check.OK(t, err)
-	_, shown, _ := strings.Cut(string(page), "```json\n")
+	page := testrun.ReadFile(t, "../../docs/histories.md")
+	_, shown, _ := strings.Cut(page, "```json\n")
 	shown, _, _ = strings.Cut(shown, "```")
 	file, err := Read(strings.NewReader(shown))
 	check.OK(t, err)
@@ -128,7 +128,7 @@ func TestThePageShowsTheFormat(t *testing.T) {
 	for _, v := range []any{header{}, event{}} {
 		for f := range reflect.TypeOf(v).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(v).Field(f).Tag.Get("json"), ",")
-			check.Contains(t, string(page), "`"+name+"`")
+			check.Contains(t, page, "`"+name+"`")
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package fourletter_test
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,8 +11,6 @@ import (
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata with the answers of a real server")
 
 // A side is the fake or the real server of a comparison.
 type side interface {
@@ -217,9 +213,7 @@ func golden(name string) string {
 // recorded reads a file of testdata, in which a real 3.8.0 has answered.
 func recorded(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(golden(name))
-	check.OK(t, err)
-	return string(text)
+	return testrun.ReadFile(t, golden(name))
 }
 
 // record is what testdata has of a transcript: of that of the idle server every line, of the others
@@ -256,7 +250,7 @@ func TestAnswersLikeARealServer(t *testing.T) {
 		t.Skip("starts a dozen real servers")
 	}
 	for i, situation := range situations {
-		if i%4 > 0 && !testrun.Full() && !*update {
+		if i%4 > 0 && !testrun.Full() && !testrun.Update() {
 			continue // each starts a server; TestAnswersLikeTheRecordedServer has all
 		}
 		t.Run(situation.name, func(t *testing.T) {
@@ -266,9 +260,8 @@ func TestAnswersLikeARealServer(t *testing.T) {
 				want = transcript(newReal(t), situation.get)
 			}
 			wantLines(t, want, got)
-			if *update {
-				text := record(t, situation.name, want)
-				check.OK(t, os.WriteFile(golden(situation.name), []byte(text), 0o644))
+			if testrun.Update() {
+				testrun.WriteFile(t, golden(situation.name), record(t, situation.name, want))
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // fakeTest is a test that ends when its cleanup is called.
@@ -121,9 +122,7 @@ func literal(e ast.Expr) (text string, ok bool) {
 var markLine = regexp.MustCompile(`(?m)^mark (.*)$`)
 
 func marksOfScripts(t *testing.T, file string, found map[string][]string) {
-	text, err := os.ReadFile(file)
-	check.OK(t, err)
-	for _, m := range markLine.FindAllStringSubmatch(string(text), -1) {
+	for _, m := range markLine.FindAllStringSubmatch(testrun.ReadFile(t, file), -1) {
 		found[m[1]] = append(found[m[1]], file)
 	}
 }
