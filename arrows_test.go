@@ -135,7 +135,7 @@ var arrows = map[string]string{
 	"internal/ballast":   ``,
 	"fuzz/internal/fold": ``,
 	"fuzz/internal/fuzztest": `
-		fakezk/fault fuzz/builtin fuzz/scenario internal/ballast internal/testrun`,
+		fakezk/fault fuzz/builtin fuzz/scenario internal/ballast internal/check linearizability`,
 	"fuzz/scenario": `
 		fakezk/fault fakezk/realworld fakezk/sim fakezk/trace fakezk/view linearizability
 		linearizability/custom linearizability/ops fuzz/internal/fold internal/mix

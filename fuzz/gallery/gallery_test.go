@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/gallery"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
@@ -95,16 +95,10 @@ func TestScenariosStillShow(t *testing.T) {
 			for _, p := range r.Problems {
 				t.Error(p)
 			}
-			if story, err := os.ReadFile(storyOf(e.Slug)); err != nil {
-				t.Error(err)
-			} else if got := withoutLines(r.Outcome.Story()); got != string(story) {
-				t.Errorf("the story is another:\n%s", got)
-			}
+			check.Diff(t, withoutLines(r.Outcome.Story()), testrun.ReadFile(t, storyOf(e.Slug)))
 			mended := file.Scenario
 			mended.Workload = e.Right
-			if o := run(t, mended); o.Status() != linearizability.OK {
-				t.Errorf("the right recipe: %s", o.Story())
-			}
+			fuzztest.Holds(t, mended)
 		})
 	}
 }

@@ -2,6 +2,7 @@ package object_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +12,7 @@ import (
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/classic"
 )
@@ -79,17 +80,14 @@ func TestCodeMustUseItsPath(t *testing.T) {
 		_, err := scenario.Scenario{
 			Workload: c.workload, Script: scenario.DefaultScript, Seed: 1,
 		}.Run()
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v; want one with %q", c.about, err, c.want)
-		}
+		check.Contains(t, fmt.Sprint(err), c.want, "%s", c.about)
 	}
 	claimed := object.Lock(func(env object.Env) object.Locker {
 		return recipes.NewLock(env.Conn, "/other")
 	}, object.LockClaims{Path: "/other"})
-	o := run(t, scenario.Scenario{Workload: claimed, Script: scenario.DefaultScript, Seed: 1})
-	if o.Status() != linearizability.OK {
-		t.Errorf("with the claim: %s", o.Story())
-	}
+	fuzztest.Holds(t, scenario.Scenario{
+		Workload: claimed, Script: scenario.DefaultScript, Seed: 1,
+	})
 }
 
 // framedQueue stores a prefix with each element.
@@ -123,10 +121,7 @@ func TestElementReadsFramedData(t *testing.T) {
 		Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"},
 		Element: func(data string) (string, bool) { return strings.CutPrefix(data, "v1:") },
 	})
-	o := run(t, scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1})
-	if o.Status() != linearizability.OK {
-		t.Error(o.Story())
-	}
+	fuzztest.Holds(t, scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1})
 }
 
 // TestLongScriptsAreNotJudgedHalfway: a script that takes long is no violation.
@@ -137,9 +132,7 @@ func TestLongScriptsAreNotJudgedHalfway(t *testing.T) {
 		{Script: scenario.Script{Clients: 20, Rounds: 10}, Seed: 1},
 	} {
 		s.Workload = fuzztest.Builtin(t, "lock", "")
-		if o := run(t, s); o.Status() != linearizability.OK {
-			t.Errorf("%s: %s, %s", s, o.Status(), o.Summary())
-		}
+		fuzztest.Holds(t, s)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -113,9 +113,7 @@ func TestSignalsAreOfTheirHold(t *testing.T) {
 			})
 		}
 		for _, s := range scenarios {
-			if o := run(t, s); o.Status() != linearizability.OK {
-				t.Errorf("seed %d:\n%s", seed, o.Story())
-			}
+			fuzztest.Holds(t, s)
 		}
 	}
 }

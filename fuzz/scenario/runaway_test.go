@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -71,9 +72,7 @@ func TestAskingAgainAndAgainIsNoRunaway(t *testing.T) {
 	})
 	for seed := range uint64(12) {
 		s.Seed = seed
-		if o := run(t, s); o.Status() != linearizability.OK {
-			t.Fatalf("seed %d: %s: %s", seed, o.Status(), o.Story())
-		}
+		fuzztest.Holds(t, s)
 	}
 }
 
