@@ -82,12 +82,12 @@ func provedExhibits(l *runner) (string, error) {
 		rows = append(rows, row)
 	}
 	return paragraph("Of the %d exhibits of the gallery, proofs find %d to fail, each within %d "+
-			"runs and at most two faults of one server. Of %d the plan is proved to be the smallest.",
+			"runs and at most two faults. Of %d the plan is proved to be the smallest.",
 			len(listed), all, exhibitRuns, smallest) +
 			commandBlock("zksim prove SLUG --faults 2 --for 0s --runs "+strconv.Itoa(exhibitRuns)) +
 			table([]string{"script", "no fault", "one fault", "two faults"}, rows) + "\n" +
 			paragraph("Not found, with the script and the faults of their smallest scenarios. They "+
-				"need several servers: %s.", strings.Join(left["servers"], ", ")) + "\n" +
+				"need faults of several servers: %s.", strings.Join(left["servers"], ", ")) + "\n" +
 			paragraph("They try again for ever after pauses that take no time, so that a run is too "+
 				"long for a proof: %s.", strings.Join(left["long"], ", ")) + "\n" +
 			paragraph("They have more runs: %s.", strings.Join(left["more"], ", ")),
