@@ -2,6 +2,8 @@ package sim
 
 import (
 	"context"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,9 +20,10 @@ type inbox struct {
 	ctx     context.Context // of the scripts
 	agenda  *agenda.Agenda  // for Elapsed only
 	journal *record.Journal
-	timer   *time.Timer  // of the World's sleep, which ends early when a client does something
-	state   atomic.Int32 // isAwake, isAsleep or isWoken
-	closing atomic.Bool  // the end: dials fail, nothing is recorded
+	timer   *time.Timer   // of the World's sleep, which ends early when a client does something
+	woken   chan struct{} // in place of the timer, if resetHangs
+	state   atomic.Int32  // isAwake, isAsleep or isWoken
+	closing atomic.Bool   // the end: dials fail, nothing is recorded
 
 	mu     sync.Mutex
 	mail   mail
@@ -76,10 +79,14 @@ const awake time.Duration = -1
 
 func newInbox(w World, ctx context.Context, a *agenda.Agenda, j *record.Journal) *inbox {
 	return &inbox{world: w, ctx: ctx, agenda: a, journal: j, timer: time.NewTimer(0),
-		wakeBy: awake}
+		woken: make(chan struct{}, 1), wakeBy: awake}
 }
 
-// The states of a World. Asleep it waits for its timer only: a select of two channels takes longer.
+// resetHangs says that Timer.Reset hangs in a bubble if the timer has just fired, as in Go 1.25.
+var resetHangs = strings.HasPrefix(runtime.Version(), "go1.25")
+
+// The states of a World. Asleep it waits for its timer only, unless resetHangs: a select of two
+// channels takes longer.
 const (
 	isAwake int32 = iota
 	isAsleep
@@ -89,7 +96,14 @@ const (
 // sleep lets the World sleep for a time, or until wakeUp.
 func (b *inbox) sleep(d time.Duration) {
 	b.timer.Reset(d) // first: it must not undo that of wakeUp
-	if b.state.CompareAndSwap(isAwake, isAsleep) {
+	switch {
+	case !b.state.CompareAndSwap(isAwake, isAsleep):
+	case resetHangs:
+		select {
+		case <-b.timer.C:
+		case <-b.woken:
+		}
+	default:
 		<-b.timer.C
 	}
 	b.state.Store(isAwake)
@@ -97,7 +111,14 @@ func (b *inbox) sleep(d time.Duration) {
 
 // wakeUp wakes the World, or keeps it from its next sleep.
 func (b *inbox) wakeUp() {
-	if b.state.Swap(isWoken) == isAsleep {
+	switch {
+	case b.state.Swap(isWoken) != isAsleep:
+	case resetHangs:
+		select {
+		case b.woken <- struct{}{}:
+		default: // one of before is enough
+		}
+	default:
 		b.timer.Reset(0)
 	}
 }
