@@ -34,6 +34,7 @@ func (c plainCounter) Get(context.Context) (int64, error) {
 // TestAFindingSaysThatItNeedsSeveralServers, unless the user has asked for them.
 func TestAFindingSaysThatItNeedsSeveralServers(t *testing.T) {
 	t.Chdir(t.TempDir())
+	testrun.SetFlag(t, "test.short", "false") // two clients do not do
 	testrun.SetFlag(t, "zksim.runs", "300")
 	w := object.Counter(func(env object.Env) object.Counterer {
 		return plainCounter{recipes.NewCounter(env.Conn, "/counter"), env.Conn}
