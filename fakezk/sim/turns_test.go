@@ -10,6 +10,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // everyOrder runs a World in every order, and returns what the clients have seen in the runs: the
@@ -18,30 +19,18 @@ func everyOrder(t *testing.T, w World) (seen map[string]bool, runs int) {
 	t.Helper()
 	seen = map[string]bool{}
 	w.Schedule.Kind, w.Settle = Turns, time.Second
-	var numbers, ways []int
-	for {
-		at := 0
-		w.Chooser = func(turn trace.Turn) int {
-			if len(turn.Things) == 0 {
-				return 0
-			}
-			if at == len(numbers) {
-				numbers, ways = append(numbers, 0), append(ways, 0)
-			}
-			ways[at] = len(turn.Things)
-			at++
-			return numbers[at-1]
+	var choices testrun.Choices
+	w.Chooser = func(turn trace.Turn) int {
+		if len(turn.Things) == 0 {
+			return 0
 		}
+		return choices.Choose(len(turn.Things))
+	}
+	for more := true; more; more = choices.Next() {
 		runs++
 		seen[linesOfClients(mustRun(t, w))] = true
-		for len(numbers) > 0 && numbers[len(numbers)-1] == ways[len(numbers)-1]-1 {
-			numbers, ways = numbers[:len(numbers)-1], ways[:len(numbers)-1]
-		}
-		if len(numbers) == 0 {
-			return seen, runs
-		}
-		numbers[len(numbers)-1]++
 	}
+	return seen, runs
 }
 
 func linesOfClients(r *trace.Result) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -215,36 +216,24 @@ func everyRunUpTo(t *testing.T, s scenario.Scenario, show func(o *scenario.Outco
 ) (seen map[string]bool, runs int) {
 	t.Helper()
 	seen = map[string]bool{}
-	var numbers, ways []int
-	for {
-		at := 0
+	var choices testrun.Choices
+	for more := true; more; more = choices.Next() {
+		if runs == most {
+			return nil, runs
+		}
 		o, err := s.RunBy(func(turn trace.Turn) int {
 			if len(turn.Things) <= 1 {
 				return 0
 			}
-			if at == len(numbers) {
-				numbers, ways = append(numbers, 0), append(ways, 0)
-			}
-			ways[at] = len(turn.Things)
-			at++
-			return numbers[at-1]
+			return choices.Choose(len(turn.Things))
 		}, false)
 		check.OK(t, err)
 		if len(o.Result.Missed) == 0 || o.Status() != linearizability.OK {
 			seen[show(o)] = true
 		}
 		runs++
-		for len(numbers) > 0 && numbers[len(numbers)-1] == ways[len(numbers)-1]-1 {
-			numbers, ways = numbers[:len(numbers)-1], ways[:len(numbers)-1]
-		}
-		if len(numbers) == 0 {
-			return seen, runs
-		}
-		if runs == most {
-			return nil, runs
-		}
-		numbers[len(numbers)-1]++
 	}
+	return seen, runs
 }
 
 // everyClass is likewise for one run of each class, found with some mistake, and with true counts.
