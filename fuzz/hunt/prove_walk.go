@@ -2,15 +2,11 @@ package hunt
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
-	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // A walk goes through the tree of all runs under a plan, the deepest first. Walkers share the work.
@@ -49,7 +45,7 @@ type walker struct {
 	at, came int                // choices and events so far
 	fresh    int                // the first event that is new
 	open     map[trace.Said]int // calls of a kind under way
-	holds    map[string]int     // that each client has begun, and not ended
+	holds    map[string]int     // of each client: calls that begin a hold, but for those ended
 	more     []more             // to be tried
 	slept    bool               // something has come at once that was asleep
 	long     bool               // it had more than mostEvents
@@ -93,33 +89,6 @@ type event struct {
 type sleeping struct {
 	Thing int  `json:"thing"`
 	Said  said `json:"said"`
-}
-
-// said tells whether a hold, such as that of a lock, begins or ends with what scripts say behind a
-// thing, and whether a call does. Whether two holds are at once is for the judge to see, so the end
-// of one and the begin of another do not commute. The same goes for a call that is answered at
-// once, from memory, and the begins and ends of all calls: no request tells their order.
-type said struct {
-	Begins bool `json:"begins"`
-	Ends   bool `json:"ends"`
-	Calls  bool `json:"calls"` // or returns
-	AtOnce bool `json:"at_once"`
-}
-
-// holdBegins are the operations whose return begins what a judge compares with what other clients
-// hold, and holdEnds those whose call ends it, if there is something to end.
-var (
-	holdBegins = []string{ops.Lock, ops.Acquire, ops.Lead, ops.Take, ops.Enter, ops.Join}
-	holdEnds   = []string{ops.Unlock, ops.Release, ops.Resign, ops.Ack, ops.Leave, ops.Close}
-)
-
-func (s *said) join(o said) {
-	s.Begins, s.Ends = s.Begins || o.Begins, s.Ends || o.Ends
-	s.Calls, s.AtOnce = s.Calls || o.Calls, s.AtOnce || o.AtOnce
-}
-
-func (s said) clashes(o said) bool {
-	return s.Begins && o.Ends || s.Ends && o.Begins || s.AtOnce && o.Calls || s.Calls && o.AtOnce
 }
 
 // commuteAs is commute for things behind which scripts say something.
@@ -186,7 +155,7 @@ func (w *walker) choose(t trace.Turn) int {
 		w.slept = w.slept || fresh && len(w.stillAsleep(t)) > 0
 	} else {
 		if w.slept {
-			return -1 // what scripts say behind what comes at once is known now
+			return -1 // redundant; what scripts say behind it is known now
 		}
 		if w.at == len(w.steps) && !w.addChoice(t) {
 			return -1
@@ -213,63 +182,6 @@ func (w *walker) pauses() bool {
 	return slices.ContainsFunc(w.events[max(0, len(w.events)-100):], func(e event) bool {
 		return e.thing.Kind == trace.Wakes
 	})
-}
-
-// noteSaid notes what scripts have said behind the last event that was chosen. The events behind it
-// have come at once. A call is answered at once if more calls of its kind return than had begun.
-func (w *walker) noteSaid(lines []trace.Said) {
-	if len(lines) == 0 {
-		return
-	}
-	var s said
-	before := maps.Clone(w.open)
-	for _, line := range lines {
-		switch words := strings.Fields(line.Text); {
-		case line.Text == scenario.ToldLost:
-			s.Ends = true
-		case len(words) < 2:
-		case words[0] == "calls":
-			s.Calls = true
-			s.Ends = s.Ends || w.all || slices.Contains(holdEnds, words[1]) &&
-				(w.shared || w.holds[clientOf(line.Client)] > 0)
-			w.open[trace.Said{Client: line.Client, Text: words[1]}]++
-			if slices.Contains(holdBegins, words[1]) {
-				w.holds[clientOf(line.Client)]++ // even if it fails
-			}
-		case strings.HasPrefix(words[1], "returns"), strings.HasPrefix(words[1], "fails"):
-			call := trace.Said{Client: line.Client, Text: words[0]}
-			w.open[call]--
-			before[call]--
-			s.AtOnce = s.AtOnce || before[call] < 0
-			if strings.HasPrefix(words[1], "returns") {
-				s.Calls = true
-				s.Begins = s.Begins || w.all || slices.Contains(holdBegins, words[0])
-				s.Ends = s.Ends || words[0] == ops.Hold
-				w.noteEnd(clientOf(line.Client), words[0])
-			}
-		}
-	}
-	if w.at > 0 && w.at >= w.known && !w.deaf { // else it is known
-		last := w.steps[w.at-1]
-		last.said[last.picked].join(s)
-	}
-}
-
-// noteEnd counts what a client still holds when a call has returned. One that fails to end a hold
-// may be made again.
-func (w *walker) noteEnd(client, op string) {
-	switch {
-	case op == ops.Close:
-		w.holds[client] = 0
-	case slices.Contains(holdEnds, op):
-		w.holds[client] = max(0, w.holds[client]-1)
-	}
-}
-
-// clientOf is the client of one who acts: of a goroutine, or of a process behind another.
-func clientOf(actor string) string {
-	client, _, _ := strings.Cut(strings.TrimRight(actor, "'"), ".")
-	return client
 }
 
 // noteLost sees to it that what the last event has taken away is tried before it. It is a race like

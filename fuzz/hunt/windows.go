@@ -137,7 +137,7 @@ func beforeEnds(o *scenario.Outcome) (plans []timed) {
 			Kind: fault.Pause, Client: r.Client, Request: r.Number,
 			For: (end.Time - timeOf(o, r.Step) + time.Second).Round(time.Millisecond),
 		})
-		own := owner(r.Client) == owner(o.Result.SessionClient[end.Owner])
+		own := clientOf(r.Client) == clientOf(o.Result.SessionClient[end.Owner])
 		name := fmt.Sprint("before end ", r.Op, " ", path.Dir(r.Path), " ",
 			callAt(o, r.Client, r.Step), " ", own)
 		if !slices.ContainsFunc(plans, func(t timed) bool { return t.name == name }) {
@@ -146,9 +146,6 @@ func beforeEnds(o *scenario.Outcome) (plans []timed) {
 	}
 	return plans
 }
-
-// owner is the client of a process.
-func owner(process string) string { return strings.TrimRight(process, "'") }
 
 // untilChange is the plan of a run with a pause, which now ends just after the first change that
 // another client makes in it, behind the other fault if there is one: by then what the paused

@@ -1,0 +1,104 @@
+package hunt
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// said tells whether a hold, such as that of a lock, begins or ends with what scripts say behind a
+// thing, and whether a call does. Whether two holds are at once is for the judge to see, so the end
+// of one and the begin of another do not commute. The same goes for a call that is answered at
+// once, from memory, and the begins and ends of all calls: no request tells their order.
+type said struct {
+	Begins bool `json:"begins"`
+	Ends   bool `json:"ends"`
+	Calls  bool `json:"calls"` // or returns
+	AtOnce bool `json:"at_once"`
+}
+
+// holdBegins are the operations whose return begins what a judge compares with what other clients
+// hold, and holdEnds those whose call ends it, if there is something to end.
+var (
+	holdBegins = []string{ops.Lock, ops.Acquire, ops.Lead, ops.Take, ops.Enter, ops.Join}
+	holdEnds   = []string{ops.Unlock, ops.Release, ops.Resign, ops.Ack, ops.Leave, ops.Close}
+)
+
+func (s *said) join(o said) {
+	s.Begins, s.Ends = s.Begins || o.Begins, s.Ends || o.Ends
+	s.Calls, s.AtOnce = s.Calls || o.Calls, s.AtOnce || o.AtOnce
+}
+
+func (s said) clashes(o said) bool {
+	return s.Begins && o.Ends || s.Ends && o.Begins || s.AtOnce && o.Calls || s.Calls && o.AtOnce
+}
+
+// noteSaid notes what scripts have said behind the last event that was chosen. The events behind it
+// have come at once.
+func (w *walker) noteSaid(lines []trace.Said) {
+	if len(lines) == 0 {
+		return
+	}
+	var s said
+	before := maps.Clone(w.open)
+	for _, line := range lines {
+		s.join(w.hear(line, before))
+	}
+	if w.at > 0 && w.at >= w.known && !w.deaf { // else it is known
+		last := w.steps[w.at-1]
+		last.said[last.picked].join(s)
+	}
+}
+
+// hear follows the calls of a run. Before are those that were under way when the first of the lines
+// came: a call is answered at once if more calls of its kind return than had begun by then.
+func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
+	words, client := strings.Fields(line.Text), clientOf(line.Client)
+	switch {
+	case line.Text == scenario.ToldLost:
+		s.Ends = true
+	case len(words) < 2:
+	case words[0] == "calls":
+		op := words[1]
+		s.Calls = true
+		s.Ends = w.all || slices.Contains(holdEnds, op) && (w.shared || w.holds[client] > 0)
+		w.open[trace.Said{Client: line.Client, Text: op}]++
+		if slices.Contains(holdBegins, op) {
+			w.holds[client]++ // even if it fails
+		}
+	case strings.HasPrefix(words[1], "returns"), strings.HasPrefix(words[1], "fails"):
+		op := words[0]
+		call := trace.Said{Client: line.Client, Text: op}
+		w.open[call]--
+		before[call]--
+		s.AtOnce = before[call] < 0
+		if strings.HasPrefix(words[1], "returns") {
+			s.Calls = true
+			s.Begins = w.all || slices.Contains(holdBegins, op)
+			s.Ends = op == ops.Hold
+			w.noteEnd(client, op)
+		}
+	}
+	return s
+}
+
+// noteEnd counts what a client still holds when a call has returned. A call that fails ends nothing:
+// it may be made again.
+func (w *walker) noteEnd(client, op string) {
+	switch {
+	case op == ops.Close:
+		w.holds[client] = 0
+	case slices.Contains(holdEnds, op):
+		w.holds[client] = max(0, w.holds[client]-1)
+	}
+}
+
+// clientOf is the client of one who acts: of a goroutine, or of a process behind another.
+func clientOf(actor string) string {
+	client, _, _ := strings.Cut(strings.TrimRight(actor, "'"), ".")
+	return client
+}
