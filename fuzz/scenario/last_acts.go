@@ -105,22 +105,22 @@ func grounds(
 				"(step %d), and it tried again", client, n.Kind, n.Step)
 		}
 	}
-	last, act := int64(0), ""
+	last, refusal := int64(0), ""
 	for _, op := range h.Ops {
 		named := slices.Contains(v.Steps, op.Call) || slices.Contains(v.Steps, op.Return)
 		if !op.OK() || !named || changed != "" && op.Client != changed {
 			continue
 		}
 		if refused := lastRefused(r, op); refused != "" {
-			client, before, act = op.Client, "", refused
+			refusal = fmt.Sprintf("the last that %s did or learned: %s", op.Client, refused)
 		} else if op.Return > last {
 			last, client, by, before = op.Return, op.Client, op.Return, ""
 		}
 	}
-	if act = cmp.Or(act, lastAct(r, h.Ops, client, by)); act != "" {
+	if act := lastAct(r, h.Ops, client, by); act != "" {
 		text = fmt.Sprintf("the last that %s did or learned%s: %s", client, before, act)
 	}
-	return text
+	return cmp.Or(refusal, text)
 }
 
 // lastOfNode is what the client that had made a znode did or learned of it last. The znode was
@@ -145,18 +145,19 @@ func lastOfNode(r *trace.Result, h linearizability.History, steps []int64) strin
 		}
 	}
 	var last int64
-	text := ""
+	tell := func() string { return "" }
 	for _, q := range r.Requests {
 		if q.Client == maker && q.Path == node.Path && q.Step < by {
-			last, text = q.Step, requestText(r, q)
+			last, tell = q.Step, func() string { return requestText(r, q) }
 		}
 	}
 	for _, e := range r.Events {
 		if e.Client == maker && e.Path == node.Path && last < e.Step && e.Step < by {
-			last, text = e.Step, fmt.Sprintf("event %s %s", e.Type, e.Path)
+			last, tell = e.Step, func() string { return fmt.Sprintf("event %s %s", e.Type, e.Path) }
 		}
 	}
-	if last == 0 {
+	text := tell()
+	if text == "" {
 		return ""
 	}
 	return fmt.Sprintf("the last that %s did or learned of it: %s (step %d)", maker, text, last)

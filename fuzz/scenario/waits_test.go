@@ -65,3 +65,23 @@ func TestALongRestIsTold(t *testing.T) {
 		check.Equal(t, rested(r, h, []int64{1, 5}), tt.want)
 	}
 }
+
+// TestARefusedRequestIsToldOfItsOwnClient although a call of another client returned later.
+func TestARefusedRequestIsToldOfItsOwnClient(t *testing.T) {
+	var lines []trace.Line
+	for i, text := range []string{"create /l: failed, NodeExists, zxid 1", "exists /l: ok, zxid 1"} {
+		lines = append(lines, trace.Line{
+			At: trace.NewMoment(int64(i+1), 0, 0), Actor: "server", Format: "%s", Args: []any{text},
+		})
+	}
+	r := &trace.Result{Trace: trace.New(lines), Requests: []trace.RequestPoint{
+		{Client: "a", Op: "create", Path: "/l", Step: 1},
+		{Client: "b", Op: "exists", Path: "/l", Step: 2},
+	}}
+	h := linearizability.History{Ops: []linearizability.Op{
+		{Client: "a", Kind: "lock", Call: 1, Return: 1, Outcome: linearizability.OpOK},
+		{Client: "b", Kind: "lock", Call: 2, Return: 2, Outcome: linearizability.OpOK},
+	}}
+	check.Equal(t, grounds(r, h, &linearizability.Verdict{Steps: []int64{1, 2}}),
+		"the last that a did or learned: create /l: NodeExists (step 1)")
+}
