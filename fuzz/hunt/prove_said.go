@@ -24,8 +24,10 @@ type said struct {
 // holdBegins are the operations whose return begins what a judge compares with what other clients
 // hold, and holdEnds those whose call ends it, if there is something to end.
 var (
-	holdBegins = []string{ops.Lock, ops.Acquire, ops.Lead, ops.Take, ops.Enter, ops.Join}
-	holdEnds   = []string{ops.Unlock, ops.Release, ops.Resign, ops.Ack, ops.Leave, ops.Close}
+	holdBegins = []string{
+		ops.Lock, ops.Acquire, ops.Lead, ops.Take, ops.Poll, ops.Enter, ops.Join,
+	}
+	holdEnds = []string{ops.Unlock, ops.Release, ops.Resign, ops.Ack, ops.Leave, ops.Close}
 )
 
 func (s *said) join(o said) {

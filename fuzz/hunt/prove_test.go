@@ -274,7 +274,7 @@ func TestALongRunThatPausesIsNoLoop(t *testing.T) {
 func TestProofTriesHoldsAtOnce(t *testing.T) {
 	t.Parallel()
 	for begin, ends := range map[string][]string{
-		"lock": {"unlock", "close"}, "take": {"ack"}, "enter": {"leave"},
+		"lock": {"unlock", "close"}, "take": {"ack"}, "poll": {"ack"}, "enter": {"leave"},
 	} {
 		for _, end := range ends {
 			testHoldsAtOnce(t, begin, end)

@@ -108,7 +108,7 @@ func tinyStep(p *scenario.Player, name, path string) (value string, err error) {
 		return fmt.Sprint(names), err // in the order of the server
 	case "watch":
 		_, _, _, err = conn.ExistsW(path)
-	case "lock", "unlock", "close", "take", "ack", "enter", "leave": // holds that keep nobody out
+	case "lock", "unlock", "close", "take", "poll", "ack", "enter", "leave": // keeps nobody out
 		_, _, err = conn.Exists(path)
 	case "recall": // from memory
 	case "sync":
