@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fakezk/view"
 )
 
@@ -83,9 +84,12 @@ func warnOfWait(head string) (stop func()) {
 	goroutine, _, _ := strings.Cut(head, "[")
 	look := func() (place string) {
 		all := make([]byte, 4<<20)
-		_, stack, _ := strings.Cut("\n"+string(all[:runtime.Stack(all, true)]), "\n"+goroutine)
-		stack, _, _ = strings.Cut(stack, "\n\n")
-		return waitOf(stack)
+		for stack := range trace.Stacks(string(all[:runtime.Stack(all, true)])) {
+			if rest, own := strings.CutPrefix(stack, goroutine); own {
+				return waitOf(rest)
+			}
+		}
+		return ""
 	}
 	var first string
 	timer := time.AfterFunc(longWait/2, func() { first = look() })

@@ -167,21 +167,22 @@ const mostClocks = 100
 // are tried so first. Where the tokens give no bounds, others differ from the likely by less than a
 // second.
 func others(clocks []record.Clock) [][]time.Duration {
-	close, wide := slices.Clone(clocks), slices.Clone(clocks)
-	for i, c := range clocks {
+	nearby, wide := slices.Clone(clocks), slices.Clone(clocks)
+	for i, equal := range equalOf(clocks) {
+		c := clocks[i]
 		if mayBeNear(c) {
-			close[i].Least, close[i].Most = max(c.Least, -near), min(c.Most, near)
-			close[i].Likely = equalOf(clocks)[i]
+			nearby[i] = record.Clock{
+				Least: max(c.Least, -near), Likely: equal, Most: min(c.Most, near)}
 		}
 		if !c.Bounded() {
 			wide[i].Least = max(c.Least, c.Likely-time.Second)
 			wide[i].Most = min(c.Most, c.Likely+time.Second)
 		}
-		if !close[i].Bounded() {
-			close[i] = wide[i]
+		if !nearby[i].Bounded() {
+			nearby[i] = wide[i]
 		}
 	}
-	return append(between(close), between(wide)...)
+	return append(between(nearby), between(wide)...)
 }
 
 // between lists the values between the bounds of the clocks.

@@ -252,7 +252,7 @@ func (t *turns) isUnnoticed(a *apply) bool {
 	return !connected || !changesSomething(t.engine.Unapplied(a.server)[0])
 }
 
-// planned reports whether there are faults in this run.
+// hasFaults reports whether there are faults in this run.
 func (t *turns) hasFaults() bool { return len(t.network.faults.Armed()) > 0 }
 
 // changesSomething reports whether a transaction does more than to open a session.
@@ -313,11 +313,12 @@ func (t *turns) describeEnd(d *trace.Thing, p *process) {
 }
 
 // describeExpiry adds what the end of a client's sessions does: their ephemerals go. Of those that
-// have gone before, only the deletes matter, which come to nothing behind that end.
+// have gone before, only the deletes matter: behind that end they would fail.
 func (t *turns) describeExpiry(d *trace.Thing, p *process) {
 	var does touches
+	there := t.ephemeralsOf(p)
 	for _, path := range slices.Sorted(maps.Keys(p.ephemerals)) {
-		if t.isEphemeralOf(path, p) {
+		if slices.Contains(there, path) {
 			does.change(path, parentOf(path))
 		}
 		does.reads = append(does.reads, path+deleted)
@@ -328,14 +329,12 @@ func (t *turns) describeExpiry(d *trace.Thing, p *process) {
 	d.Updates = append(d.Updates, does.updates...)
 }
 
-// isEphemeralOf reports whether a node goes with a session of a client.
-func (t *turns) isEphemeralOf(path string, p *process) bool {
+// ephemeralsOf are the nodes that go with the sessions of a client.
+func (t *turns) ephemeralsOf(p *process) (paths []string) {
 	for session := range p.sessions {
-		if slices.Contains(t.engine.Store().Ephemerals(session), path) {
-			return true
-		}
+		paths = append(paths, t.engine.Store().Ephemerals(session)...)
 	}
-	return false
+	return paths
 }
 
 // noteEphemerals notes which nodes go with the sessions of clients, if a fault may end one.
@@ -344,10 +343,8 @@ func (t *turns) noteEphemerals() {
 		return
 	}
 	for _, l := range t.network.links {
-		for session := range l.process.sessions {
-			for _, path := range t.engine.Store().Ephemerals(session) {
-				l.process.ephemerals[path] = true
-			}
+		for _, path := range t.ephemeralsOf(l.process) {
+			l.process.ephemerals[path] = true
 		}
 	}
 }
