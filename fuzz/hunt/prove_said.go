@@ -88,8 +88,8 @@ func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
 	return s
 }
 
-// noteEnd counts what a client still holds when a call has returned. A call that fails ends nothing:
-// it may be made again.
+// noteEnd counts what a client still holds when a call has returned. A call that fails ends
+// nothing: it may be made again.
 func (w *walker) noteEnd(client, op string) {
 	switch {
 	case op == ops.Close:
