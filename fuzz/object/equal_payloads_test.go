@@ -1,6 +1,7 @@
 package object_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -209,5 +210,42 @@ func TestTheTakeThatLostAnElementIsNamed(t *testing.T) {
 	v, _ := o.Report.Verdict(linearizability.Delivery)
 	if !strings.Contains(v.Summary, "is lost: b's take (") {
 		t.Errorf("%s", o.Story())
+	}
+}
+
+// copies is a queue that stores each element four times.
+type copies struct{ *recipes.Queue }
+
+func (q copies) Offer(ctx context.Context, data []byte) error {
+	return q.Queue.Offer(ctx, bytes.Repeat(data, 4))
+}
+
+func (q copies) Take(ctx context.Context) ([]byte, error) {
+	data, err := q.Queue.Take(ctx)
+	return data[:len(data)/4], err
+}
+
+func (q copies) Poll(context.Context) {} // is none
+func (q copies) Peek(context.Context) {} // is none
+
+// TestLongPayloadsLeaveRoom: an object may store more than an element of the greatest length.
+func TestLongPayloadsLeaveRoom(t *testing.T) {
+	t.Parallel()
+	w := object.Queue(func(env object.Env) object.Queuer {
+		return copies{recipes.NewQueue(env.InTurn(), env.Path)}
+	}, object.QueueClaims{
+		Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"},
+		Element: func(data string) (string, bool) { return data[:len(data)/4], true },
+	}).Named("copies")
+	longest := 0
+	for seed := range uint64(60) {
+		out := fuzztest.Holds(t, scenario.Scenario{Workload: w, Seed: seed,
+			Script: scenario.Script{Clients: 2, Rounds: 1}})
+		for _, e := range out.History.Server {
+			longest = max(longest, len(e.Data))
+		}
+	}
+	if longest < 4*32<<10 {
+		t.Errorf("the longest element has %d bytes; expected four times 32 KB", longest)
 	}
 }

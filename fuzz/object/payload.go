@@ -22,7 +22,7 @@ const (
 
 // named is the name of a payload of the run: in one of eight, all are long.
 func named(p *scenario.Player, name string) string {
-	if p.OfRun("long payloads", 8) > 0 {
+	if !p.LongPayloads() {
 		return name
 	}
 	return fmt.Sprint(name, filler, shortest<<p.OfRun("length", 7))

@@ -214,7 +214,7 @@ func (s Scenario) world() (sim.World, []*Player) {
 		Overtime:       overtime * time.Duration(1+len(s.Plan)), // a fault may spoil one poll
 		Settle:         s.settleTime(),
 		Freeze:         s.Workload.Freeze,
-		Logs:           s.Logs,
+		Logs:           s.Logs, ClientBuffer: frames(s.Seed),
 	}
 	w.StackOf.Client, w.StackOf.Number = s.stackOf.Client, s.stackOf.Number
 	var heard *tally
