@@ -21,7 +21,8 @@ type IDSource interface {
 type IDClaims struct {
 	// About is one line about the implementation.
 	About string
-	// Path is the znode of the counter, in decimal digits; "" means /ids.
+	// Path is the znode of the counter, in decimal digits; "" means /ids. It is the last number that
+	// is taken, or the first that is not.
 	Path string
 	// Uncounted says that there is no counter at Path: otherwise a client takes numbers by adding
 	// to the counter.

@@ -21,8 +21,8 @@ import (
 //   - Liveness: every call returns.
 //   - Orphans: nothing is left but the counter.
 type IDGenerator struct {
-	// Path is the znode of its counter: numbers up to its value are reserved. Empty means that
-	// delivery is not judged.
+	// Path is the znode of its counter: numbers up to its value are reserved, or all numbers below
+	// it. Empty means that delivery is not judged.
 	Path string
 	// Ordered: a call that begins after another has returned gets a greater number. Without it,
 	// this holds only between calls of one client.
@@ -150,13 +150,25 @@ func judgeGrowingIDs(taken []takenID, ordered bool) lin.Verdict {
 	return judging.Fine(lin.Order, "later calls got greater numbers (every pair was compared)")
 }
 
-// judgeReservedIDs looks for the block of each number.
+// judgeReservedIDs looks for the block of each number. The counter is the last number that is
+// reserved or, in all blocks of a history, the first that is not.
 func judgeReservedIDs(h lin.History, taken []takenID, path string) lin.Verdict {
 	counter := newCounterTable(h, Counter{Path: path})
+	v := reservedIDs(counter, taken, 0)
+	if v.Status == lin.Violated {
+		if other := reservedIDs(counter, taken, 1); other.Status != lin.Violated {
+			return other
+		}
+	}
+	return v
+}
+
+// reservedIDs is judgeReservedIDs for a counter that is ahead of the last number by so much.
+func reservedIDs(counter *counterTable, taken []takenID, ahead int64) lin.Verdict {
 	for _, t := range taken {
 		reserved, why := false, ""
 		for i, e := range counter.Changes {
-			if t.id <= counter.values[i] || t.id > counter.values[i+1] {
+			if at := t.id + ahead; at <= counter.values[i] || at > counter.values[i+1] {
 				continue
 			}
 			own := e.Client == "" || e.Client == t.op.Client

@@ -21,6 +21,11 @@ func TestIDs(t *testing.T) {
 		[]historyTest[IDGenerator]{
 			{Name: "two blocks", Opts: IDGenerator{Path: "/i"},
 				Steps: "a stores /i=2; a next() -> 1; b stores /i=4; b next() -> 3; a next() -> 2"},
+			{Name: "the counter is the first number that is free", Opts: IDGenerator{Path: "/i"},
+				Steps: "a stores /i=2; a next() -> 0; b stores /i=4; b next() -> 2; a next() -> 1"},
+			{Name: "the last number and the first that is free", Opts: IDGenerator{Path: "/i"},
+				Bad: lin.Delivery, Says: "got 0, which a had not reserved",
+				Steps: "a stores /i=2; a next() -> 0; a next() -> 1; a next() -> 2"},
 			{Name: "twice", Bad: lin.Safety,
 				Says: "1 is handed out twice: to a's next (steps 2 to 3) and to a's next " +
 					"(steps 4 to 5)", Steps: "a stores /i=2; a next() -> 1; a next() -> 1"},
