@@ -17,9 +17,10 @@ import (
 
 // Locker is a lock under test. Lock returns nil when the caller owns the lock. Two methods are
 // optional and tested, too: Lost() <-chan struct{} is the signal to a holder that it does not own
-// the lock any more; Token() int64 is the fencing token of the present hold, the czxid of the
-// holder's znode. A lock that has a token for one hold must have one for every hold. A lock with
-// several sessions may return the session of the present hold; see Connect of [Env].
+// the lock any more, at most a second after its client has learned of the end of the session;
+// Token() int64 is the fencing token of the present hold, the czxid of the holder's znode. A lock
+// that has a token for one hold must have one for every hold. A lock with several sessions may
+// return the session of the present hold; see Connect of [Env].
 type Locker interface {
 	Lock(ctx context.Context) error
 	Unlock(ctx context.Context) error
@@ -44,7 +45,8 @@ type LockClaims struct {
 	// the end of a session: the client cannot remove the watch of such a wait.
 	MaxHerd int
 	// Lease says that the lock is a lease: Lost tells the holder of a loss before its session can
-	// end for lack of answers. It is not judged in runs with a fault that ends a session before.
+	// end for lack of answers. It is not judged in runs with a fault that ends a session before: of
+	// that, Lost tells within the time of a session.
 	Lease bool
 	// TTL is the time to live of the znodes by which the lock is held, if they are TTL nodes: the
 	// holder makes one with CreateTTL and keeps the lock by writes to it, whatever becomes of its
@@ -139,7 +141,7 @@ func (c LockClaims) options(e scenario.Evidence) lock.Claims {
 		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, TTL: c.TTL > 0,
 		AllowedAtRest: c.LeavesAtRest, StaleReads: c.StaleReads,
 		ClosesSession: c.ClosesSession,
-		Signals:       e.Signals, SignalWithin: signalWithin,
+		Signals:       e.Signals, SignalWithin: c.signalWithin(),
 		Lease: c.Lease && !slices.ContainsFunc(e.Plan, func(f fault.Fault) bool {
 			return f.Kind == fault.Expire || f.Kind == fault.LateReap
 		}),
@@ -187,9 +189,15 @@ func (c LockClaims) lifetimes(s scenario.Script) time.Duration {
 // retryPause is how long a client waits after an error before it goes on.
 const retryPause = 100 * time.Millisecond
 
-// signalWithin is how soon after the end of its session a holder must get the signal of loss, if
-// the lock has one.
-const signalWithin = time.Second
+// signalWithin is how soon after its client has learned of the end of its session a holder must get
+// the signal of loss, if the lock has one. A lease need not hear of that: its time runs out before
+// a session ends.
+func (c LockClaims) signalWithin() time.Duration {
+	if c.Lease {
+		return scenario.SessionTimeout
+	}
+	return time.Second
+}
 
 // lossSignaler is an object with a signal of loss.
 type lossSignaler interface{ Lost() <-chan struct{} }

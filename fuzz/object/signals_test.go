@@ -2,6 +2,7 @@ package object_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -114,6 +116,83 @@ func TestSignalsAreOfTheirHold(t *testing.T) {
 		}
 		for _, s := range scenarios {
 			fuzztest.Holds(t, s)
+		}
+	}
+}
+
+// tellingLock is a lock with a signal of loss: it watches its znode, and asks the server for
+// something else before it returns. It tells of a loss after a time, or never if that is negative.
+type tellingLock struct {
+	conn  *zk.Conn
+	path  string
+	after time.Duration
+	lost  chan struct{}
+}
+
+func (l *tellingLock) Lock(context.Context) error {
+	_, err := l.conn.Create(l.path, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	if err != nil {
+		return err
+	}
+	_, _, gone, err := l.conn.ExistsW(l.path)
+	if err != nil {
+		return err
+	}
+	lost := make(chan struct{})
+	l.lost = lost
+	go func() {
+		if <-gone; l.after >= 0 {
+			time.Sleep(l.after)
+			close(lost)
+		}
+	}()
+	_, _, _ = l.conn.Get("/settings") // the answer does not matter
+	return nil
+}
+
+func (l *tellingLock) Unlock(context.Context) error {
+	if err := l.conn.Delete(l.path, -1); !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	return nil
+}
+
+func (l *tellingLock) Lost() <-chan struct{} { return l.lost }
+
+// TestSignalsInTime: a signal in the moment of the grant is no grant of nothing, and a lease has
+// the time of a session to tell that somebody ended its session.
+func TestSignalsInTime(t *testing.T) {
+	t.Parallel()
+	early := plan(t, "pause 100ms client=a op=getData request=1", "expire client=a at=18ms")
+	late := plan(t, "expire client=a at=25ms")
+	for _, c := range []struct {
+		after  time.Duration
+		claims object.LockClaims
+		plan   []fault.Fault
+		bad    bool
+	}{
+		{0, object.LockClaims{}, early, false},
+		{time.Millisecond, object.LockClaims{}, early, false}, // still during the call
+		{-1, object.LockClaims{}, early, true},
+		{200 * time.Millisecond, object.LockClaims{}, early, true},
+		{1500 * time.Millisecond, object.LockClaims{}, late, true},
+		{1500 * time.Millisecond, object.LockClaims{Lease: true}, late, false},
+		{6 * time.Second, object.LockClaims{Lease: true}, late, true},
+	} {
+		w := object.Lock(func(env object.Env) object.Locker {
+			return &tellingLock{conn: env.Conn, path: env.Path, after: c.after}
+		}, c.claims).Named("telling")
+		bad, story := 0, ""
+		for seed := range uint64(40) {
+			out := fuzztest.Run(t, scenario.Scenario{Workload: w, Seed: seed, Plan: c.plan,
+				Script: scenario.Script{Clients: 1, Rounds: 1}})
+			if out.Status() != linearizability.OK {
+				bad, story = bad+1, out.Story()
+			}
+		}
+		if (bad > 0) != c.bad {
+			t.Errorf("%v %+v: %d violations; expected some: %v\n%s", c.after, c.claims, bad, c.bad,
+				story)
 		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // ThresholdBarrierer is a threshold barrier under test. Set closes the barrier until the given
-// number of members call Wait.
+// number of members call Wait. A barrier that was never set is closed. An open one stays open until
+// the next Set; the members that wait then count for the new number.
 type ThresholdBarrierer interface {
 	Set(ctx context.Context, members int) error
 	Wait(ctx context.Context) error

@@ -22,10 +22,12 @@ type holderNodes struct {
 	holdDir string // of those through which it is held, or their znode
 	opaque  bool   // tokens are not czxids
 	handles bool   // a client may have several locks
+	signals bool
 }
 
 func newHolderNodes(h lin.History, log judging.Log, kind kind, claims Claims) holderNodes {
-	n := holderNodes{history: h, log: log, kind: kind, dir: claims.Path, handles: claims.Handles}
+	n := holderNodes{history: h, log: log, kind: kind, dir: claims.Path, handles: claims.Handles,
+		signals: claims.Signals}
 	n.holdDir = cmp.Or(claims.Nodes, claims.Path)
 	n.opaque = !n.tokensAreCzxids()
 	return n
@@ -43,10 +45,24 @@ func (n holderNodes) ownerOf(h *hold) (owner model.Owner, z *judging.Znode, phan
 	if owner.Session == 0 && z != nil {
 		owner.Session = z.Owner
 	}
+	if phantom != "" && n.lostAtOnce(z, h.lock) {
+		return model.Owner{Client: h.lock.Client, Session: z.Owner}, z, ""
+	}
 	if phantom != "" {
 		z = nil // it proves nothing about this hold
 	}
 	return owner, z, phantom
+}
+
+// lostAtOnce reports whether the znode that a client made in a call went with its session, and the
+// signal of loss came in the moment of the return: then the holder has learned all that its client
+// knew before it could rely on the grant.
+func (n holderNodes) lostAtOnce(z *judging.Znode, op lin.Op) bool {
+	if z == nil || z.Creator != op.Client || z.Created < op.Call || !z.EndedWithSession() {
+		return false
+	}
+	lost, told := signalTo(n.history, &hold{lock: op})
+	return told && n.signals && lost.Time == op.ReturnTime
 }
 
 // ofHold finds the znode of a granted lock, or the reason why there is none. Both results are empty
