@@ -115,9 +115,12 @@ func removedDuring(equals []*element, take *lin.Op) *element {
 }
 
 // takenOf returns the element, of equal ones, that a take returned although it removed none during
-// the call: the first that its client removed later, or else one that no take returned, or else the
-// first.
+// the call: of those that were offered before it returned, the first that its client removed later,
+// or else one that no take returned, or else the first.
 func takenOf(equals []*element, take *lin.Op) *element {
+	equals = slices.DeleteFunc(slices.Clone(equals), func(e *element) bool {
+		return e != equals[0] && e.offer != nil && e.offer.Call > take.Return
+	})
 	removed := firstRemoved(equals, func(z *judging.Znode) bool {
 		return z.Deleted != judging.Never && z.Deleted >= take.Call && z.Remover == take.Client
 	})

@@ -58,6 +58,13 @@ func TestEqualElements(t *testing.T) {
 			Steps: "a puts 0=x; c removes 0=x; a puts 1=x; a puts 2=x; b take(); b deletes 1; " +
 				"b poll(); b deletes 2; b take -> x; b creates 2=x; b poll failed; " +
 				"b removes 2=x; rest"},
+		{Name: "returned again before an equal one was offered", Opts: Claims{MayDuplicate: true},
+			Steps: "a puts 1=x; b take() -> x; c puts 2=y; b removes 1=x; a puts 3=x; b removes 2=y; " +
+				"rest 3=x"},
+		{Name: "returned again out of order", Opts: Claims{MayDuplicate: true}, Bad: lin.Order,
+			Says: "element y was in the queue before x (2 of 2)",
+			Steps: "a puts 1=x; b take() -> x; c puts 2=y; b removes 1=x; a puts 3=x; b removes 3=x; " +
+				"b removes 2=y"},
 		{Name: "not put back beside a take of the same client", Bad: lin.Delivery,
 			Says: "is lost: b's poll (steps 9 to 12, failed: connection closed) removed /q/2",
 			Steps: "a puts 1=x; a puts 2=x; b take(); b deletes 1; b poll(); b deletes 2; " +
