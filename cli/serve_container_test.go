@@ -10,10 +10,10 @@ import (
 	"github.com/zksim/zksim/internal/testrun"
 )
 
-// TestContainerfileServes: no image is built here. The command takes the arguments that the image
-// has, it is built with the Go of go.mod, and the manual in the comments is right.
-func TestContainerfileServes(t *testing.T) {
-	file := testrun.ReadFile(t, "../Containerfile")
+// TestDockerfileServes: .ci/full builds the image. Here the command takes the arguments that the
+// image has, it is built with the Go of go.mod, and the manual in the comments is right.
+func TestDockerfileServes(t *testing.T) {
+	file := testrun.ReadFile(t, "../Dockerfile")
 	_, args, ok := strings.Cut(file, "\nCMD ")
 	check.Equal(t, ok, true)
 	var words []string

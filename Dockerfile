@@ -1,7 +1,7 @@
 # An image of zksim serve: one static program on nothing.
 #
-#	podman build -t zksim .
-#	podman run --rm -p 127.0.0.1:2181:2181 -p 127.0.0.1:8080:8080 -e ZKSIM_CONTROL_TOKEN=s3cret zksim
+#	docker build -t zksim .   # or podman
+#	docker run --rm -p 127.0.0.1:2181:2181 -p 127.0.0.1:8080:8080 -e ZKSIM_CONTROL_TOKEN=s3cret zksim
 #
 # Without the variable the control endpoint draws a token and prints it; with the value none it asks
 # for no token. The health check is: /zksim dump 127.0.0.1:2181 --path /zookeeper
@@ -10,7 +10,7 @@
 # A namespace of the control endpoint takes a free port of the container: with namespaces, run it
 # with --network=host and addresses of this machine, or start one container for each test process:
 #
-#	podman run --rm --network=host zksim serve --control 127.0.0.1:8080
+#	docker run --rm --network=host zksim serve --control 127.0.0.1:8080
 FROM docker.io/library/golang:1.25 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
