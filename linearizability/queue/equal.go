@@ -115,22 +115,31 @@ func removedDuring(equals []*element, take *lin.Op) *element {
 }
 
 // takenOf returns the element, of equal ones, that a take returned although it removed none during
-// the call: of those that were offered before it returned, the first that its client removed later,
-// or else one that no take returned, or else the first.
-func takenOf(equals []*element, take *lin.Op) *element {
-	equals = slices.DeleteFunc(slices.Clone(equals), func(e *element) bool {
-		return e != equals[0] && e.offer != nil && e.offer.Call > take.Return
-	})
-	removed := firstRemoved(equals, func(z *judging.Znode) bool {
+// the call. Of those that were in the queue before it returned, it is the first that its client
+// removed later; or else, if elements may come again, one that a take returned and that was there
+// during the call; or else one that no take returned; or else one that was there. If there is none,
+// it is one that no take returned and that may be in the queue, or else the first.
+func takenOf(equals []*element, take *lin.Op, again bool) *element {
+	var stored []*element
+	for _, e := range equals {
+		if len(e.znodes) > 0 && e.znodes[0].Created <= take.Return {
+			stored = append(stored, e)
+		}
+	}
+	removed := firstRemoved(stored, func(z *judging.Znode) bool {
 		return z.Deleted != judging.Never && z.Deleted >= take.Call && z.Remover == take.Client
 	})
-	free := slices.IndexFunc(equals, func(e *element) bool {
-		return !e.isReturned() && len(e.znodes) > 0
-	})
-	if removed == nil && free >= 0 {
-		return equals[free]
+	first := func(fits func(e *element) bool) *element {
+		if i := slices.IndexFunc(stored, fits); i >= 0 {
+			return stored[i]
+		}
+		return nil
 	}
-	return cmp.Or(removed, notTaken(equals), equals[0])
+	isThere := func(e *element) bool { return e.last().Deleted >= take.Call }
+	return cmp.Or(removed,
+		first(func(e *element) bool { return again && e.isReturned() && isThere(e) }),
+		first(func(e *element) bool { return !e.isReturned() }), first(isThere),
+		notTaken(equals), equals[0])
 }
 
 // firstRemoved returns the element that left first of those that no take returned and whose last

@@ -61,6 +61,13 @@ func TestEqualElements(t *testing.T) {
 		{Name: "returned again before an equal one was offered", Opts: Claims{MayDuplicate: true},
 			Steps: "a puts 1=x; b take() -> x; c puts 2=y; b removes 1=x; a puts 3=x; b removes 2=y; " +
 				"rest 3=x"},
+		{Name: "returned again beside an equal one that was not stored",
+			Opts: Claims{MayDuplicate: true},
+			Steps: "a offer(x) unknown; a puts 1=x; b take() -> x; c removes 1=x; a puts 2=x; " +
+				"rest 2=x"},
+		{Name: "returned again while an equal one is offered", Opts: Claims{MayDuplicate: true},
+			Steps: "a puts 1=x; a puts 2=x; a puts 3=y; b take(); c removes 1=x; a puts 4=x; b -> x; " +
+				"c removes 2=x; c removes 3=y; rest 4=x"},
 		{Name: "returned again out of order", Opts: Claims{MayDuplicate: true}, Bad: lin.Order,
 			Says: "element y was in the queue before x (2 of 2)",
 			Steps: "a puts 1=x; b take() -> x; c puts 2=y; b removes 1=x; a puts 3=x; b removes 3=x; " +

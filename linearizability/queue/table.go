@@ -127,7 +127,7 @@ func (t *table) gatherTakes() {
 // takenBy returns the element that a take returned, a new one if there is none of its value.
 func (t *table) takenBy(op *lin.Op) *element {
 	if equals := t.byValue[op.Output]; len(equals) > 0 {
-		return takenOf(equals, op)
+		return takenOf(equals, op, t.claims.MayDuplicate)
 	}
 	e := t.newElement(op.Output)
 	e.equals = t.byValue[e.value]
