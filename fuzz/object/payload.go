@@ -22,10 +22,10 @@ const (
 
 // named is the name of a payload of the run: in one of eight, all are long.
 func named(p *scenario.Player, name string) string {
-	if !p.LongPayloads() {
-		return name
+	if length := p.PayloadLength(); length > 0 {
+		return fmt.Sprint(name, filler, length)
 	}
-	return fmt.Sprint(name, filler, shortest<<p.OfRun("length", 7))
+	return name
 }
 
 // isEmpty reports whether the payload of a turn is empty: in some runs the first one of one client

@@ -34,17 +34,20 @@ func (d *Draws) Agree(label string, n int) int {
 // OfRun is Agree for a decision about the whole run. It may be called several times with one label.
 func (d *Draws) OfRun(label string, n int) int { return agreed(d.seed, label, n) }
 
-// LongPayloads reports whether the payloads of the run are long: in one of eight they are.
-func (d *Draws) LongPayloads() bool { return frames(d.seed) > 0 }
+// PayloadLength is the length of the payloads of the run, at least 512, or 0 if it does not matter:
+// in one of eight all are long.
+func (d *Draws) PayloadLength() int { return payloadLength(d.seed) }
 
-// frames is the length of the longest frame of a client, 0 for the default. With long payloads it
-// is that of a server: objects may wrap payloads, and send several in one transaction.
-func frames(seed uint64) int {
-	if agreed(seed, "long payloads", 8) == 0 {
-		return 1 << 20
+func payloadLength(seed uint64) int {
+	if agreed(seed, "long payloads", 8) > 0 {
+		return 0
 	}
-	return 0
+	return 512 << agreed(seed, "length", 7)
 }
+
+// frames is the length of the longest frame of a client: objects may wrap long payloads, and send
+// several in one transaction. With the longest payloads it is that of a server.
+func frames(seed uint64) int { return max(64<<10, 32*payloadLength(seed)) }
 
 func agreed(seed uint64, label string, n int) int {
 	return int(mix.Hash(seed, hashOf(label)) % uint64(n))
