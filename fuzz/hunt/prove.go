@@ -89,10 +89,10 @@ type Proof struct {
 // Prove plays every run of a small scenario, once for each class of runs with equal orders: every
 // order in which the requests of different clients reach the server, in which messages, ends of
 // dials, of pauses and of contexts reach one client, in which servers apply changes, and every plan
-// of at most b.Faults faults of one server. It
-// ends early, without an error, at the first violation or at a bound. It returns the result so far
-// and the error of the context when ctx is done. It tries all runs with fewer faults before one
-// with more, so a violation has as few as possible; see [Proof.Smallest].
+// of at most b.Faults faults of one server. It ends early, without an error, at the first violation
+// or at a bound. It returns the result so far and the error of the context when ctx is done. It
+// tries all runs with fewer faults before one with more, so a violation has as few as possible; see
+// [Proof.Smallest].
 //
 // Two clients are never held to be alike, so that only one of two runs in which they have changed
 // places would be played: their scripts differ in what they draw, and the code may compare names.
@@ -106,10 +106,9 @@ type Proof struct {
 //     come behind all messages that were sent before. So do the ends of contexts of the script that
 //     last longer than [sim.Lateness]; shorter ones, and such pauses, take no time.
 //   - At one server, of calls of different clients whose requests commute, the order of their
-//     begins and ends.
-//     Tried are the orders in which one hold ends and another begins: of a lock, a lease,
-//     leadership, an element that was taken, and between enter or join and leave. So are those of a
-//     call that is answered from memory and the begins and ends of others.
+//     begins and ends. Tried are the orders in which one hold ends and another begins: of a lock, a
+//     lease, leadership, an element that was taken, and between enter or join and leave. So are
+//     those of a call that is answered from memory and the begins and ends of others.
 //   - Which server each client dials first. No server is behind while time passes.
 //   - Goroutines of one client that one thing wakes go on in one order.
 //   - Of two writes that commute, which one has the higher zxid: code that compares the Czxid or
@@ -393,8 +392,11 @@ func (p *prover) play(t *tree, w *walker) *played {
 	case w.diverged != nil:
 		r.err = w.diverged
 	case w.long && (r.outcome == nil || r.outcome.Property() == "" || w.pauses()):
-		r.err = fmt.Errorf("a run has more than %d steps, which is too long for a proof",
-			mostEvents)
+		r.err = fmt.Errorf("a run has more than %d steps, which is too long for a proof", mostEvents)
+		if w.pauses() {
+			r.err = fmt.Errorf("%w: its scripts pause and try again, which takes no time in a proof; a "+
+				"hunt tells whether they get further", r.err)
+		}
 	}
 	if r.err == nil && r.outcome != nil {
 		r.err = checkCalm(r.outcome)

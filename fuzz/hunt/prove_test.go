@@ -468,9 +468,11 @@ func TestProofsTryFewerFaultsFirst(t *testing.T) {
 // TestRunsTooLongForAProofAreAnError, and none is complete.
 func TestRunsTooLongForAProofAreAnError(t *testing.T) {
 	t.Parallel()
-	s := tiny(strings.Repeat("get /y, ", mostEvents/2)+"get /y", "set /x")
-	p, err := Prove(t.Context(), s, Bounds{})
-	if err == nil || !strings.Contains(err.Error(), "too long for a proof") || p.Complete {
-		t.Errorf("got %v, %v", p, err)
+	for script, hint := range map[string]bool{"get /y": false, "get /y, pause": true} {
+		s := tiny(strings.Repeat(script+", ", mostEvents/2)+"get /y", "set /x")
+		p, err := Prove(t.Context(), s, Bounds{})
+		check.Contains(t, fmt.Sprint(err), "too long for a proof", script)
+		check.Equal(t, strings.Contains(fmt.Sprint(err), "pause and try again"), hint, script)
+		check.Equal(t, p.Complete, false, script)
 	}
 }
