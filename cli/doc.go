@@ -121,9 +121,9 @@
 //
 //	0    everything is as expected
 //	1    a property is violated, every scenario is undecided, a bug of the gallery is
-//	     not found, two runs of one seed differ, a server breaks, or the output cannot
-//	     be written
+//	     not found, two runs of one seed differ, or a server breaks
 //	2    the input is wrong
+//	3    the disk is full, the output cannot be written, or the process was killed
 //	130  Ctrl-C or SIGTERM
 //
 // A violation, or a file of run that is not as expected, gives 1 even if an interrupt or an error

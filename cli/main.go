@@ -98,7 +98,7 @@ func (p program) run(ctx context.Context, args []string, stdout, stderr io.Write
 	status := p.runIn(env, args)
 	if err := env.OutputError(); err != nil {
 		fmt.Fprintf(stderr, "%s: write output: %v\n", p.name, err)
-		return command.ExitViolated
+		return command.ExitMachine
 	}
 	return status
 }
@@ -119,7 +119,7 @@ func (p program) runIn(env *command.Env, args []string) int {
 	parsed, err := p.parser(c, helpTo, env.Errors, &exited).Parse(withoutWords(args))
 	switch {
 	case env.OutputError() != nil: // run prints it
-		return command.ExitViolated
+		return command.ExitMachine
 	case exited >= 0 && len(args) == 0:
 		return command.ExitInput
 	case exited >= 0: // --help or --version
@@ -141,7 +141,7 @@ func (p program) runIn(env *command.Env, args []string) int {
 	env.Progress.Clear()
 	show.Flush(env.Text)
 	if env.OutputError() != nil {
-		return command.ExitViolated
+		return command.ExitMachine
 	}
 	return env.ExitStatus(err)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -66,6 +65,7 @@ func TestMain(m *testing.M) {
 		"faulty":     func() { Main(ending("fatal")) },
 		"crowding":   func() { Main(ending("crowd")) },
 		"exiting":    func() { Main(ending("exit")) },
+		"killed":     func() { Main(ending("kill")) },
 		"sharing":    func() { Main(sharing()) },
 		"deadlocked": func() { Main(ending("hang")) },
 		"incomplete": func() { Main(scenario.Workload{Name: "parcel", Impl: "own.Parcel"}) },
@@ -172,6 +172,11 @@ func end(how string) {
 		<-done
 	case "exit":
 		os.Exit(0)
+	case "kill": // once, as by the kernel
+		if self, err := os.FindProcess(os.Getpid()); err == nil && os.Mkdir("killed", 0o777) == nil {
+			_ = self.Kill()
+			<-done
+		}
 	case "fatal":
 		new(sync.Mutex).Unlock()
 	case "crowd":
@@ -396,17 +401,19 @@ func (w *interrupter) Write(p []byte) (int, error) {
 // full is an output on a full disk.
 type full struct{}
 
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// TestFullDiskIsReportedOnce, with status 1, for each form of output.
+// TestFullDiskIsReportedOnce, with a status of its own, for each form of output.
 func TestFullDiskIsReportedOnce(t *testing.T) {
 	for _, args := range []string{"list", "list --json", "--help", "--version"} {
 		var stderr strings.Builder
 		status := program{name: "zksim"}.run(t.Context(), strings.Fields(args), full{}, &stderr)
-		const want = "zksim: write output: no space left on device\n"
-		if status != command.ExitViolated || stderr.String() != want {
+		want := fmt.Sprintln("zksim: write output:", syscall.ENOSPC)
+		if status != command.ExitMachine || stderr.String() != want {
 			t.Errorf("%s: status %d, stderr %q; want %d and %q",
-				args, status, stderr.String(), command.ExitViolated, want)
+				args, status, stderr.String(), command.ExitMachine, want)
 		}
 	}
+	env := command.NewEnv(t.Context(), "zksim", nil, io.Discard, io.Discard)
+	check.Equal(t, env.ExitStatus(&os.PathError{Err: syscall.ENOSPC}), command.ExitMachine)
 }

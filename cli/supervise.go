@@ -113,7 +113,7 @@ func (s *supervisor) run(args []string) (status int, ok bool) {
 		return status, true
 	}
 	s.Progress.Leave()
-	if hasNoReader(cmd.ProcessState) {
+	if wasEndedBy(cmd.ProcessState, syscall.SIGPIPE) { // nobody reads, as behind a pipe to head
 		return command.ExitViolated, true
 	}
 	notes, err := inflight.Take(dir, func([]byte) bool { return true })
@@ -127,11 +127,10 @@ func (s *supervisor) run(args []string) (status int, ok bool) {
 	return s.crashed(dir, cmd.ProcessState, notes), true
 }
 
-// hasNoReader reports whether a process has ended because nobody reads its output any more, as
-// behind a pipe to head. The code under test has no part in that.
-func hasNoReader(p *os.ProcessState) bool {
+// wasEndedBy reports whether a signal has ended a process. The code under test has no part in that.
+func wasEndedBy(p *os.ProcessState, signal syscall.Signal) bool {
 	status, ok := p.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && status.Signal() == syscall.SIGPIPE
+	return ok && status.Signaled() && status.Signal() == signal
 }
 
 // second is the command line of a second process with its notes in a directory.
@@ -272,7 +271,7 @@ func (s *supervisor) noted(notes [][]byte) []saved.File {
 
 // crashed finds the noted scenario that ended the second process, which has kept its notes in a
 // directory. It prints the scenario and saves it.
-func (s *supervisor) crashed(dir string, how fmt.Stringer, notes [][]byte) int {
+func (s *supervisor) crashed(dir string, how *os.ProcessState, notes [][]byte) int {
 	save, json := s.commands.output()
 	if json {
 		s.Text = s.Errors // no JSON will follow
@@ -282,7 +281,8 @@ func (s *supervisor) crashed(dir string, how fmt.Stringer, notes [][]byte) int {
 		s.PrintError(fmt.Errorf("nothing can be decided: %s", why))
 		return command.ExitInput
 	}
-	if len(files) == 0 {
+	ofMachine := wasEndedBy(how, syscall.SIGKILL) || inflight.GaveUp(dir)
+	if len(files) == 0 && !ofMachine {
 		s.PrintError(fmt.Errorf("the process has ended while no scenario was played: %s", how))
 		return command.ExitViolated
 	}
@@ -298,6 +298,10 @@ func (s *supervisor) crashed(dir string, how fmt.Stringer, notes [][]byte) int {
 			s.printFile(f, save)
 			return command.ExitViolated
 		}
+	}
+	if ofMachine {
+		s.PrintError(fmt.Errorf("the memory is at an end, or the process was killed: %s", how))
+		return command.ExitMachine
 	}
 	s.Printf("\n%s is violated: the code under test ended the process: %s\n"+
 		"it was one of the following %s; %s\n\n",

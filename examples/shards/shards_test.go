@@ -34,10 +34,6 @@ func TestJobIsOneOfKubernetes(t *testing.T) {
 		j.Spec.CompletionMode == nil || *j.Spec.CompletionMode != batchv1.IndexedCompletion {
 		t.Errorf("no indexed Job: %+v", j)
 	}
-	if rules := j.Spec.PodFailurePolicy.Rules; !slices.Equal(rules[1].OnExitCodes.Values,
-		[]int32{1, 2}) {
-		t.Errorf("these statuses fail an index: %v", rules[1].OnExitCodes.Values)
-	}
 	if shards := strconv.Itoa(int(*j.Spec.Completions)); !strings.Contains(args(j),
 		"/"+shards+" ") {
 		t.Errorf("%s completions, and another number of shards: %s", shards, args(j))
@@ -146,9 +142,9 @@ func TestMergeOfWorkflowSaysWhatOneProcessSays(t *testing.T) {
 	}
 }
 
-// TestEvictedPodIsTriedAgain ends a pod as an eviction does, and by a finding and wrong input: only
-// the last two have a status that fails the index.
-func TestEvictedPodIsTriedAgain(t *testing.T) {
+// TestPodIsTriedAgain unless it has found something: one that is evicted, one with a full disk, and
+// in vain one with wrong input.
+func TestPodIsTriedAgain(t *testing.T) {
 	j, err := job(read(t, "job.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -163,6 +159,7 @@ func TestEvictedPodIsTriedAgain(t *testing.T) {
 		"evicted": {"fuzz all --runs 400000 --json", true},
 		"finding": {"fuzz lock --impl zk.Lock --runs 50 --json", false},
 		"wrong":   {"fuzz no-such-workload --json", false},
+		"disk":    {"fuzz lock --runs 4 --json >/dev/full", false},
 	} {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", "exec "+zksim+" "+pod.hunt)
 		cmd.Env = append(os.Environ(), "ZKSIM_SHARD=1/4")
@@ -179,7 +176,7 @@ func TestEvictedPodIsTriedAgain(t *testing.T) {
 			t.Errorf("%s: the pod succeeds", name)
 		}
 		status := int32(cmd.ProcessState.ExitCode())
-		if failed := slices.Contains(final, status); failed == pod.evicted {
+		if failed := slices.Contains(final, status); failed != (name == "finding") {
 			t.Errorf("%s: status %d fails the index: %v", name, status, failed)
 		}
 	}

@@ -35,7 +35,7 @@ line() { sed -n "$1p" "$crash" 2>/dev/null; }
 crash="$2"
 case "$(line 1)|$(line 2)|$(line 3)|$(line 5)" in
 "|goroutine "*"[running"*"|runtime.fatal("*"|runtime."[sc]*) echo "zksim: $3$which$4" ;;
-"|goroutine "*"[running"*"fatal("*) ;;
+"|goroutine "*"[running"*"fatal("* | "|goroutine "*"[running"*"|runtime.throw("*) ;;
 "|goroutine "*"[running"*) echo "zksim: $3$which$4" ;;
 esac
 rm -f "$crash" "$5"`

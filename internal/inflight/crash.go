@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 )
 
@@ -50,8 +51,11 @@ func isAcrossRuns(said string) bool {
 	case strings.HasPrefix(lines[2], "runtime.fatal("):
 		return strings.HasPrefix(lines[4], "runtime.s") || strings.HasPrefix(lines[4], "runtime.c")
 	}
-	return !strings.Contains(lines[2], "fatal(")
+	return !strings.Contains(lines[2], "fatal(") && !isGivenUp(said)
 }
+
+// isGivenUp reports whether the runtime has written that it could not go on, as out of memory.
+func isGivenUp(said string) bool { return strings.Contains(said, ":\nruntime.throw(") }
 
 // keepCrash lets the runtime write to a file in the directory why the process ends, besides its
 // standard error. remove removes the file.
@@ -67,6 +71,16 @@ func keepCrash(dir string) (name string, remove func()) {
 		_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
 		os.Remove(name)
 	}
+}
+
+// GaveUp reports whether the runtime, as out of memory, has ended the process that kept notes in a
+// directory.
+func GaveUp(dir string) bool {
+	names, _ := filepath.Glob(filepath.Join(dir, crashPrefix+"*")) // the pattern is right
+	return slices.ContainsFunc(names, func(name string) bool {
+		said, err := os.ReadFile(name)
+		return err == nil && isGivenUp(string(said))
+	})
 }
 
 // CrashedAcrossRuns says in words that the process that kept notes in a directory has ended because

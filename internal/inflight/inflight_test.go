@@ -36,6 +36,7 @@ func TestAChannelOfAnotherRunIsToldFromOtherDeaths(t *testing.T) {
 		header + "runtime.fatal({0x1})\n\tpanic.go:1\nruntime.selectgo(0x3)\n\tselect.go:1\n": true,
 		header + "runtime.fatal({0x1})\n\tpanic.go:1\ninternal/runtime/maps.fatal(0x3)\n":     false,
 		header + "internal/runtime/maps.fatal({0x1})\n\tpanic.go:1\nmain.die(0x3)\n":          false,
+		header + "runtime.throw({0x1})\n\tpanic.go:1\nruntime.mallocgc(0x3)\n\tmalloc.go:1\n": false,
 		header + "sync.fatal({0x1})\n\tpanic.go:1\nsync.(*Mutex).unlockSlow(0x3)\n":           false,
 		"panic: lost\n" + header + "main.die.func1()\n\tmain.go:32\n":                         false,
 		"": false,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 )
 
 // Exit statuses.
@@ -12,6 +13,7 @@ const (
 	ExitOK          = 0
 	ExitViolated    = 1
 	ExitInput       = 2
+	ExitMachine     = 3 // of the machine: the same command may do better
 	ExitInterrupted = 130
 )
 
@@ -80,6 +82,9 @@ func (e *Env) ExitStatus(err error) int {
 		return ExitInterrupted
 	}
 	e.PrintError(err)
+	if errors.Is(err, syscall.ENOSPC) {
+		return ExitMachine
+	}
 	return ExitInput
 }
 
