@@ -3,20 +3,26 @@
 const lanes = []; // {name, x, side, colour, calls}
 const laneOf = new Map();
 let width = 0;
+let narrowing = 1; // of the lanes of many clients
 
 // laneOfServer is the lane of a server by its number, 0 if there is only one.
 const laneOfServer = (n) => laneOf.get(n ? "server " + n : "server");
 
 // placeLanes puts the servers into the middle, so that few arrows cross another lane. Many clients
-// stand close, so that the lines have some room beside them.
+// stand close and are narrow, so that the lines have some room beside them.
 function placeLanes(room) {
   lanes.length = 0;
   const left = Math.ceil(run.clients.length / 2);
   const wide = run.servers > 1 ? 62 * run.servers + 36 : 88; // of all servers
   let inner = 18;
-  const own = (c) => inner + 28 + 17 * c.goroutines.length;
+  narrowing = 1;
+  const own = (c) => inner + narrowing * (28 + 17 * c.goroutines.length);
   const sum = () => run.clients.reduce((sum, c) => sum + own(c), wide + 8);
-  if (sum() > 1.4 * room) inner = 2;
+  if (sum() > 1.4 * room) {
+    inner = 2;
+    const fixed = wide + 8 + inner * run.clients.length;
+    narrowing = Math.max(.5, Math.min(1, (1.4 * room - fixed) / (sum() - fixed)));
+  }
   const least = sum();
   const spare = Math.max(0, Math.min((room - least) / (run.clients.length + 1), 60));
   let x = 8;
@@ -93,6 +99,7 @@ function drawBars(root, from, to, seen) {
   const bar = (lane, cls, at, wide, a, b, text, label) => {
     const y1 = middle(a), y2 = Math.max(middle(b), y1 + 3);
     if (!lane || !seen(y1, y2)) return;
+    if (!lane.server) [at, wide] = [at * narrowing, wide * narrowing];
     const x = barX(lane, at, wide);
     const r = svg("rect", { class: "bar " + cls, x, width: wide, y: y1, height: y2 - y1,
       rx: Math.min(3, wide / 2), style: `--c:${lane.colour}` }, root);

@@ -126,7 +126,7 @@ func pageOfSixteenClients(t *testing.T, b *browser.Browser) {
 		Workload: fuzztest.Builtin(t, "lock", "recipes.Lock"), Seed: 1,
 		Script: scenario.Script{Clients: 16, Rounds: 1},
 	})))
-	b.Want("true", `width < 860`) // beside it there is room for the lines
+	b.Want("true", `width < 600`) // beside it there is room for the lines
 	for range 2 {
 		b.Want("16", `new Set(lanes.filter((l) => !l.server).map((l) => {
 			const e = element("i", { style: "color:" + l.colour });
