@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"fmt"
 	"slices"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -26,11 +27,20 @@ func (t lockedTable) holds(client string) bool {
 	})
 }
 
-// lockedOrphans leaves out the locks of elements that are still held.
-func lockedOrphans(t lockedTable, left *lin.Leftovers) []judging.Orphan {
-	return slices.DeleteFunc(orphansOf(t.table, left), func(o judging.Orphan) bool {
-		return slices.ContainsFunc(t.deliveries, func(d delivery) bool {
-			return d.end == nil && d.lock != nil && d.lock.Czxid == o.Node.Czxid
+// lockedOrphans leaves out the locks of elements that are still held, and says of others which
+// deliveries have ended without them.
+func lockedOrphans(t lockedTable, left *lin.Leftovers) (list []judging.Orphan) {
+	for _, o := range orphansOf(t.table, left) {
+		of := slices.IndexFunc(t.deliveries, func(d delivery) bool {
+			return d.lock != nil && d.lock.Czxid == o.Node.Czxid
 		})
-	})
+		if of < 0 {
+			list = append(list, o)
+		} else if d := t.deliveries[of]; d.end != nil {
+			o.Why = fmt.Sprintf("still locks element %s after %s",
+				d.element.value, judging.Describe(*d.end))
+			list = append(list, o)
+		}
+	}
+	return list
 }

@@ -96,7 +96,7 @@ func TestLockQueue(t *testing.T) {
 			Steps: "a offers x; c gets x; c release(x); b take(); c deletes x-lock; pass 2; " +
 				"c ok; b failed"},
 		{Name: "lock is left", Bad: lin.Orphans,
-			Says:  "/q/x-lock (session 0x63) is no element of the queue",
+			Says:  "/q/x-lock (session 0x63) still locks element x after c's release (steps 7 to 8)",
 			Steps: "a offers x; c gets x; c release(x) ok; rest x=x x-lock"},
 	})
 }
