@@ -298,6 +298,9 @@ func (p *memberPlayer) update(round int) {
 }
 
 func (p *memberPlayer) look() {
+	if d, ok := p.own.(*discovery); ok && d.begins() {
+		return
+	}
 	p.client.Persist(func(int) error {
 		return p.client.Do(ops.View, "", func(ctx context.Context) (linearizability.Result, error) {
 			shown, err := p.own.View(ctx)

@@ -3,12 +3,16 @@ package object_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/fuzz/builtin"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
@@ -111,5 +115,38 @@ func TestNoEvict(t *testing.T) {
 			}
 		}
 		check.Equal(t, evicts == 0, claim)
+	}
+}
+
+// TestDiscoveryBegins: code that has just begun has shown nothing yet.
+func TestDiscoveryBegins(t *testing.T) {
+	t.Parallel()
+	for _, never := range []bool{false, true} {
+		w := object.Discovery(func(env object.Env, show func(...string)) object.Registrar {
+			go func() {
+				for !never && env.Context.Err() == nil {
+					time.Sleep(500 * time.Millisecond)
+					if names, _, err := env.Conn.Children(env.Path); err == nil {
+						show(names...)
+					}
+				}
+			}()
+			return builtin.Member(env)
+		}, object.MembershipClaims{Recheck: time.Second}).Named("slow")
+		violated := 0
+		for seed := uint64(15); seed < 20; seed++ {
+			out := fuzztest.Run(t, scenario.Scenario{Workload: w, Seed: seed,
+				Script: scenario.Script{Clients: 3, Rounds: 2},
+				Plan:   plan(t, fmt.Sprintf("respawn 10ms client=b at=%dms", 14000+seed*100))})
+			if out.Status() != linearizability.OK {
+				violated++
+			}
+			if !never && violated > 0 {
+				t.Fatalf("seed %d: %s", seed, out.Story())
+			}
+		}
+		if never && violated == 0 {
+			t.Error("a discovery that never shows anything was not found")
+		}
 	}
 }
