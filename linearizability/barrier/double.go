@@ -196,7 +196,15 @@ func (t *doubleTable) enteredWithout(s *stay) *stay {
 	return nil
 }
 
-// shouldHaveEntered reports whether enough clients waited with s, long enough, before s gave up.
+// shouldHaveEntered reports whether enough clients waited with s, long enough, before s gave up. A
+// member of the round before that was still inside may keep them out.
 func (t *doubleTable) shouldHaveEntered(s *stay) bool {
-	return clients(t.waitingSince(s, s.come.ReturnTime-t.claims.Patience)) >= t.size
+	from := s.come.ReturnTime - t.claims.Patience
+	if slices.ContainsFunc(t.stays, func(o *stay) bool {
+		return o.come.OK() && o.come.Return < s.come.Call && o.end > s.come.Call &&
+			(o.leave == nil || o.leave.CallTime > from)
+	}) {
+		return false
+	}
+	return clients(t.waitingSince(s, from)) >= t.size
 }

@@ -57,6 +57,13 @@ func TestDoubleBarriers(t *testing.T) {
 		{Name: "gives up beside the other", Bad: lin.Liveness,
 			Says:  "gave up after 101ms, though 2 members",
 			Steps: "a enter(2); b enter(2); pass 99; a unknown; b unknown; rest"},
+		{Name: "gives up beside one who is in the round before",
+			Steps: "a enter(1); b enter(1); a ok@1; b ok@2; a leave() unknown; a enter(1); pass 99; " +
+				"a unknown; b leave() ok; rest"},
+		{Name: "gives up after the round before", Bad: lin.Liveness,
+			Says: "gave up after 100ms, though 1 member",
+			Steps: "a enter(1); b enter(1); a ok@1; b ok@2; a leave() unknown; b leave() ok; " +
+				"a enter(1); pass 99; a unknown; rest"},
 		{Name: "gives up beside one who was cut off",
 			Steps: "a enter(2); b enter(2); pass 87; b told disconnected; pass 11; a unknown; " +
 				"b unknown; rest"},
