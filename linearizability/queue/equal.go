@@ -108,10 +108,15 @@ func oldestLeavesFirst(equals []*element) {
 	}
 }
 
-// removedDuring returns the element, of equal ones, that a take has removed before it returned: the
-// first that no other take has. It is nil if there is none.
-func removedDuring(equals []*element, take *lin.Op) *element {
-	return firstRemoved(equals, func(z *judging.Znode) bool { return removes(take, z) })
+// removedBy returns the element, of equal ones, that a take has removed before it returned: the
+// first that no other take has. If it has removed none, it is one that its client had removed
+// before, as a queue that removes several at a time does. It is nil if there is none.
+func removedBy(equals []*element, take *lin.Op) *element {
+	return cmp.Or(
+		firstRemoved(equals, func(z *judging.Znode) bool { return removes(take, z) }),
+		firstRemoved(equals, func(z *judging.Znode) bool {
+			return z.Remover == take.Client && z.Deleted < take.Call
+		}))
 }
 
 // takenOf returns the element, of equal ones, that a take returned although it removed none during

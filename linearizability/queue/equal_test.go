@@ -68,6 +68,13 @@ func TestEqualElements(t *testing.T) {
 		{Name: "returned again while an equal one is offered", Opts: Claims{MayDuplicate: true},
 			Steps: "a puts 1=x; a puts 2=x; a puts 3=y; b take(); c removes 1=x; a puts 4=x; b -> x; " +
 				"c removes 2=x; c removes 3=y; rest 4=x"},
+		{Name: "removed two at a time during a take that removes others",
+			Opts: Claims{Unordered: true},
+			Steps: "a puts 1=x; a puts 2=x; b take(); b poll() deletes 1 deletes 2 -> x; a puts 3=x; " +
+				"b poll() -> x; b poll() deletes 3 -> x; a puts 4=x; b deletes 4; b take -> x; rest"},
+		{Name: "one of two at a time is not returned", Opts: Claims{Unordered: true}, Bad: lin.Delivery, Says: "is lost",
+			Steps: "a puts 1=x; a puts 2=x; a puts 3=x; a puts 4=x; b take() deletes 1 deletes 2 -> x; " +
+				"b take(); b poll() -> x; b deletes 3; b deletes 4; b take -> x; rest"},
 		{Name: "returned again out of order", Opts: Claims{MayDuplicate: true}, Bad: lin.Order,
 			Says: "element y was in the queue before x (2 of 2)",
 			Steps: "a puts 1=x; b take() -> x; c puts 2=y; b removes 1=x; a puts 3=x; b removes 3=x; " +

@@ -101,7 +101,7 @@ func (t *table) gatherTakes() {
 	var others []*lin.Op
 	for _, op := range takes {
 		equals := t.byValue[op.Output]
-		e := removedDuring(equals, op)
+		e := removedBy(equals, op)
 		if len(equals) == 1 {
 			e = equals[0]
 		}
