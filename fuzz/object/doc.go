@@ -85,8 +85,8 @@
 //     Without the claim it is the state at some moment of the call, for which recipes send a sync
 //     or a write first. One scenario in eight has three servers, and tells. The claim allows
 //     nothing in the others: one server lags behind nobody. Counters, values, barriers, queues,
-//     elections, configuration centres and two-phase commits have this claim. Members and caches
-//     need none: their views may lag.
+//     elections, configuration centres and two-phase commits have this claim. Caches and the views
+//     of members need none: they may lag. But Join, Update and Leave may not rest on an old read.
 //   - MayOvertake of a priority or delay queue: a take may pass over elements that are offered
 //     meanwhile, and after the one that it takes.
 //   - ComesBack of a queue with locks: deliveries have no locks, and end by themselves after a

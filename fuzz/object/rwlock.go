@@ -14,7 +14,7 @@ import (
 // RWLocker is a read-write lock under test: many readers or one writer. A holder may lock again.
 // The methods Lost and Token are those of a [Locker], for the write lock; RLost and RToken are
 // those for the read lock. The token is the czxid of the znode of the hold. A writer that also
-// reads may do so under the token of its write lock.
+// reads may do so under the token of its write lock. TryLock and TryRLock are those of [TryLocker].
 type RWLocker interface {
 	Locker
 	RLock(ctx context.Context) error

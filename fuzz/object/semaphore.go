@@ -13,8 +13,8 @@ import (
 )
 
 // Acquirer is a semaphore under test, with a number of leases. Acquire returns a lease that is held
-// until Release. AcquireN(ctx, n) ([]Lease, error) is optional and tested, too: it returns n leases
-// at once, or none.
+// until Release. Optional and tested, too, are AcquireN(ctx, n) ([]Lease, error), which returns n
+// leases at once, or none, and TryAcquire(ctx) (Lease, bool, error), which does not wait.
 type Acquirer interface {
 	Acquire(ctx context.Context) (Lease, error)
 }
