@@ -95,7 +95,8 @@ var (
 		`; the last that \S+ did or learned(?: before its context was done| before that| of it)?: .*|` +
 		`; (?:the last time that \S+ read|no read of|\S+ has read|\S+ read|\S+'s \w+ succeeded),? .*|` +
 		`^\S+'s \w+ removed .*, and can return only one: |` +
-		`, in \S+'s \w+,|` +
+		`, (?:in|during) \S+'s \w+,|` +
+		`, and the last session of \S+ ended at step \S+|` +
 		`; after step \S+ \S+ neither did .*|: its add wrote over .*|; it removed element .*|; \S+ removed element .*|; \S+ sent no request during .*|` +
 		`: \S+ created it at step .*| since \S+.* deleted \S+ at step .*|` +
 		`; \S+ was granted it although .*|` +

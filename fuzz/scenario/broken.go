@@ -31,6 +31,16 @@ func panickedAt(r *trace.Result) string {
 	return fmt.Sprintf(", in %s at %s", f.function[strings.LastIndex(f.function, "/")+1:], f.source)
 }
 
+// beforePanic is what the client whose code panicked did or learned last.
+func beforePanic(r *trace.Result) string {
+	client, _, _ := strings.Cut(strings.TrimPrefix(firstLine(r.Panics[0]), "client "), ":")
+	act := lastAct(r, nil, client, r.Steps)
+	if act == "" {
+		return ""
+	}
+	return fmt.Sprintf("; the last that %s did or learned: %s", client, act)
+}
+
 // panicFrames are the calls that were cut short by a panic or by the end of its goroutine.
 func panicFrames(report string) []frame {
 	_, stack, _ := strings.Cut(report, "\ngoroutine ")

@@ -36,13 +36,17 @@ func tellLastActs(
 			tell(actBefore(r, h, v.Steps))
 			tell(rested(r, h, v.Steps))
 		case InvariantProperty:
-			tell(actBefore(r, h, NamedSteps(v.Summary)))
+			steps := NamedSteps(v.Summary)
+			tell(cmp.Or(actBefore(r, h, steps), unread(r, h, steps)))
+		case linearizability.Belief:
+			tell(unheeded(r, v))
 		case linearizability.View, linearizability.Answers:
 			tell(cmp.Or(lastRead(r, h, v.Steps), grounds(r, h, v)))
 		case linearizability.Linearizability:
 			tell(cmp.Or(unasked(r, h, v.Steps), grounds(r, h, v)))
 		case linearizability.Safety:
-			tell(cmp.Or(refusedGrant(r, h, v.Steps), grounds(r, h, v)))
+			tell(cmp.Or(refusedGrant(r, h, v.Steps), ownBefore(r, v.Steps), overtaken(r, h, v),
+				grounds(r, h, v)))
 		case linearizability.Presence:
 			tell(cmp.Or(lastOfNode(r, h, v.Steps), grounds(r, h, v)))
 		case linearizability.Delivery, linearizability.Order:
@@ -99,16 +103,22 @@ func grounds(
 		}
 		changed = client
 	}
+	for _, op := range h.Ops { // it returned another state than it stored, and read that later
+		if op.OK() && op.Client == client && op.Call < first && first < op.Return &&
+			strings.Contains(v.Summary, " and returned ") {
+			by, before = op.Return, ""
+		}
+	}
 	for _, n := range r.Notices { // between two changes of one call: it tried again
 		if n.Client == client && n.Kind == trace.Disconnected && first < n.Step && n.Step <= by {
 			return fmt.Sprintf("the last that %s did or learned before that: its client was told: %s "+
 				"(step %d), and it tried again", client, n.Kind, n.Step)
 		}
 	}
-	last, refusal := int64(0), ""
+	last, refusal, twice := int64(0), "", strings.Contains(v.Summary, " was taken twice: ")
 	for _, op := range h.Ops {
 		named := slices.Contains(v.Steps, op.Call) || slices.Contains(v.Steps, op.Return)
-		if !op.OK() || !named || changed != "" && op.Client != changed {
+		if !op.OK() || !named || changed != "" && op.Client != changed || twice && deleted(r, op) {
 			continue
 		}
 		if refused := lastRefused(r, op); refused != "" {
@@ -121,6 +131,59 @@ func grounds(
 		text = fmt.Sprintf("the last that %s did or learned%s: %s", client, before, act)
 	}
 	return cmp.Or(refusal, text)
+}
+
+// deleted reports whether the client of a call deleted a znode during it.
+func deleted(r *trace.Result, op linearizability.Op) bool {
+	return slices.ContainsFunc(r.Changes, func(c trace.Change) bool {
+		return c.Kind == trace.NodeDeleted && c.Client == op.Client && c.Session != 0 &&
+			op.Call <= c.Step && c.Step <= op.Return
+	})
+}
+
+// ownBefore says how the own znode went of a client that deleted another's of that name at one of
+// some steps: it took that one for its own.
+func ownBefore(r *trace.Result, steps []int64) (text string) {
+	for _, c := range r.Changes {
+		if c.Kind != trace.NodeDeleted || c.Client == "" || !slices.Contains(steps, c.Step) {
+			continue
+		}
+		for _, own := range r.Changes {
+			if own.Kind == trace.NodeDeleted && own.Path == c.Path && own.Step < c.Step &&
+				own.Session == 0 && own.Owner != 0 && r.SessionClient[own.Owner] == c.Client {
+				text = fmt.Sprintf("the last that %s did or learned before that: its own %s had gone at "+
+					"step %d, when its session ended", c.Client, c.Path, own.Step)
+			}
+		}
+	}
+	return text
+}
+
+var overtook = regexp.MustCompile(`; (\S+)(?: \(.*?\))? was granted it although the older (\S+) was there`)
+
+// overtaken is what a client learned last of the older znode that it has passed over: its own look
+// at the znode, or the list of the directory.
+func overtaken(
+	r *trace.Result, h linearizability.History, v *linearizability.Verdict,
+) (text string) {
+	m := overtook.FindStringSubmatch(v.Summary)
+	if m == nil {
+		return ""
+	}
+	by := int64(0)
+	for _, op := range h.Ops {
+		if op.Client == m[1] && op.OK() && slices.Contains(v.Steps, op.Return) {
+			by = max(by, op.Return)
+		}
+	}
+	for _, q := range r.Requests {
+		if q.Client == m[1] && q.Step <= by && readsNode(q.Op) &&
+			(q.Path == m[2] || lists(q.Op) && q.Path == path.Dir(m[2])) {
+			text = fmt.Sprintf("the last that %s did or learned of it: %s (step %d)", m[1],
+				requestText(r, q), q.Step)
+		}
+	}
+	return text
 }
 
 // lastOfNode is what the client that had made a znode did or learned of it last. The znode was
@@ -147,8 +210,13 @@ func lastOfNode(r *trace.Result, h linearizability.History, steps []int64) strin
 	var last int64
 	tell := func() string { return "" }
 	for _, q := range r.Requests {
+		wrote := q.Step > node.Step && !readsNode(q.Op) &&
+			!answers.MatchString(r.Trace.Entry(q.Step).Text)
 		if q.Client == maker && q.Path == node.Path && q.Step < by {
 			last, tell = q.Step, func() string { return requestText(r, q) }
+			if wrote {
+				by = last
+			}
 		}
 	}
 	for _, e := range r.Events {
@@ -207,7 +275,7 @@ func lastRead(r *trace.Result, h linearizability.History, steps []int64) (text s
 	var last trace.RequestPoint
 	read := func(q trace.RequestPoint) {
 		if q.Client == op.Client && last.Step < q.Step && q.Step <= op.Return && readsNode(q.Op) &&
-			(q.Path == change.Path || lists(q.Op) &&
+			(q.Path == change.Path || lists(q.Op) && change.Kind != trace.DataChanged &&
 				strings.HasPrefix(change.Path, strings.TrimSuffix(q.Path, "/")+"/")) {
 			last = q
 		}
@@ -258,14 +326,35 @@ func unasked(r *trace.Result, h linearizability.History, steps []int64) string {
 	return ""
 }
 
-// replyText is a request with its answer and the data, as a story has it.
-func replyText(r *trace.Result, q trace.RequestPoint) string {
-	line := newDataTexts(r).add(r.Trace.Entry(q.Step))
-	_, text, _ := strings.Cut(line, fmt.Sprintf("#%d ", q.Number))
-	if at := strings.LastIndex(text, ", zxid "); at >= 0 {
-		text = text[:at]
+// unread says that a call that succeeded, and returned at one of some steps, had no answer of the
+// server to rest on.
+func unread(r *trace.Result, h linearizability.History, steps []int64) string {
+	for _, op := range h.Ops {
+		asked := func(q trace.RequestPoint) bool {
+			return q.Client == op.Client && q.Step < op.Return
+		}
+		if op.OK() && slices.Contains(steps, op.Return) && !slices.ContainsFunc(r.Requests, asked) {
+			return fmt.Sprintf("the last that %s did or learned: nothing, for the server has answered no "+
+				"request of it", op.Client)
+		}
 	}
-	return text
+	return ""
+}
+
+// unheeded is what a holder read first after its session had ended, if it gave no signal of that:
+// its guard has seen the wrong thing, or has not looked.
+func unheeded(r *trace.Result, v *linearizability.Verdict) string {
+	if !strings.Contains(v.Summary, "signal of loss did not come") {
+		return ""
+	}
+	client, _, _ := strings.Cut(v.Summary, "'s ")
+	for _, q := range r.Requests {
+		if q.Client == client && q.Step > slices.Max(v.Steps) && readsNode(q.Op) {
+			return fmt.Sprintf("the last that %s did or learned: after that it read %s (step %d)", client,
+				requestText(r, q), q.Step)
+		}
+	}
+	return ""
 }
 
 // answered reports whether the reply to a request reached its client. In a real world that is not
@@ -361,104 +450,4 @@ func lastStep(r *trace.Result, op linearizability.Op) int64 {
 		step--
 	}
 	return step
-}
-
-// lastAct is the last that a client did or learned by a step: a request, an event, a notice, or an
-// error of a call.
-func lastAct(
-	r *trace.Result, calls []linearizability.Op, client string, by int64,
-) (text string) {
-	var last int64
-	is := func(step int64, format string, args ...any) {
-		if step >= last && step <= by {
-			last, text = step, fmt.Sprintf(format, args...)+fmt.Sprintf(" (step %d)", step)
-		}
-	}
-	for _, q := range slices.Backward(r.Requests) {
-		if q.Client == client && q.Step <= by {
-			is(q.Step, "%s", requestText(r, q))
-			break
-		}
-	}
-	for _, e := range r.Events {
-		if e.Client == client {
-			is(e.Step, "event %s %s", e.Type, e.Path)
-		}
-	}
-	for _, op := range calls {
-		failed := op.Outcome == linearizability.OpFailed || op.Outcome == linearizability.OpUnknown
-		if failed && op.Client == client && op.Return < by && !strings.Contains(op.Err, "context ") {
-			is(op.Return, "its %s failed with: %s", op.Kind, op.Err)
-		}
-	}
-	for _, n := range r.Notices {
-		if n.Client == client && (n.Kind == trace.Disconnected || n.Kind == trace.SessionExpired) {
-			is(n.Step, "its client was told: %s", n.Kind)
-		}
-	}
-	return text
-}
-
-// answers are those of a request by which the server refuses it.
-var answers = regexp.MustCompile(`: (?:failed, )?([A-Z]\w+), zxid \d+$`)
-
-// lastRefused is the last request of a call, if the server has refused it.
-func lastRefused(r *trace.Result, op linearizability.Op) (text string) {
-	for _, q := range r.Requests {
-		if q.Client == op.Client && op.Call <= q.Step && q.Step <= op.Return {
-			text = ""
-			if answers.MatchString(r.Trace.Entry(q.Step).Text) {
-				text = fmt.Sprintf("%s (step %d)", requestText(r, q), q.Step)
-			}
-		}
-	}
-	return text
-}
-
-// requestText is a request with its answer, if that is an error.
-func requestText(r *trace.Result, q trace.RequestPoint) string {
-	text := strings.TrimSpace(q.Op + " " + q.Path)
-	if m := answers.FindStringSubmatch(r.Trace.Entry(q.Step).Text); m != nil {
-		text += ": " + m[1]
-		switch m[1] {
-		case "NoNode":
-			text += whoDeleted(r, q)
-		case "NodeExists":
-			text += whoCreated(r, q)
-		}
-	} else if full := replyText(r, q); full != "" && len(full) <= longestReply {
-		return full
-	}
-	return text
-}
-
-// longestReply is the length of the text of a reply that is told in full.
-const longestReply = 120
-
-// whoCreated tells who had made the znode that a request found.
-func whoCreated(r *trace.Result, q trace.RequestPoint) (text string) {
-	for _, c := range r.Changes {
-		if c.Kind == trace.NodeCreated && c.Step < q.Step && c.Path == q.Path {
-			text = fmt.Sprintf(", for %s created it at step %d", cmp.Or(c.Client, "the server"), c.Step)
-		}
-	}
-	return text
-}
-
-// whoDeleted tells who had deleted the znode of a request last, or its parent.
-func whoDeleted(r *trace.Result, q trace.RequestPoint) (text string) {
-	for _, c := range slices.Backward(r.Changes) {
-		if c.Kind != trace.NodeDeleted || c.Step >= q.Step ||
-			c.Path != q.Path && c.Path != path.Dir(q.Path) {
-			continue
-		}
-		by := cmp.Or(c.Client, "the server")
-		if c.Session == 0 {
-			if why := whyDeleted(r, c); why != "" {
-				by += " (" + why + ")"
-			}
-		}
-		return fmt.Sprintf(", for %s deleted %s at step %d", by, c.Path, c.Step)
-	}
-	return ""
 }

@@ -86,7 +86,8 @@ func (o *Outcome) broke() (v linearizability.Verdict, broke bool) {
 	switch {
 	case len(o.Result.Panics) > 0:
 		return linearizability.Verdict{Property: panicProperty, Status: linearizability.Violated,
-			Summary: firstLine(o.Result.Panics[0]) + panickedAt(o.Result)}, true
+			Summary: firstLine(o.Result.Panics[0]) + panickedAt(o.Result) +
+				beforePanic(o.Result)}, true
 	case o.Result.Frozen != "":
 		return o.frozenVerdict(), true
 	}

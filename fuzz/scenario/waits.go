@@ -78,14 +78,15 @@ func watches(r *trace.Result, q trace.RequestPoint) bool {
 }
 
 // polled is the znode that a call reads again and again, and the number of these reads: all
-// requests of its client since the last write of the call. A few reads are no polling.
+// requests of its client since the last write of the call that the server has not refused. A few
+// reads are no polling.
 func polled(r *trace.Result, op linearizability.Op) (path string, times int) {
 	for _, q := range r.Requests {
 		switch {
 		case q.Client != op.Client || q.Step < op.Call:
 		case readsNode(q.Op):
 			path, times = q.Path, times+1
-		default:
+		case !answers.MatchString(r.Trace.Entry(q.Step).Text):
 			path, times = "", 0
 		}
 	}

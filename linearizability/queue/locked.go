@@ -184,9 +184,10 @@ func judgeElementLocks(t lockedTable) lin.Verdict {
 			continue
 		case d.lock.Remover != d.take.Client:
 			return judging.Violated(lin.Safety, []int64{d.take.Return, d.lock.Deleted},
-				"%s deleted %s at step %d, the lock of %s on element %s, got by %s",
-				d.lock.RemovedByWhom(), d.lock.Path, d.lock.Deleted, d.take.Client,
-				d.element.value, judging.Describe(*d.take))
+				"%s deleted %s at step %d%s, the lock of %s on element %s, got by %s",
+				d.lock.RemovedByWhom(), d.lock.Path, d.lock.Deleted, judging.During(t.history,
+					lin.ServerEvent{Client: d.lock.Remover, Step: d.lock.Deleted}),
+				d.take.Client, d.element.value, judging.Describe(*d.take))
 		}
 		return judging.Violated(lin.Safety, []int64{d.take.Return, d.lock.Deleted},
 			"%s gave up %s at step %d, its lock on element %s, neither done with it nor asked to",

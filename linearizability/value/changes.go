@@ -132,8 +132,13 @@ func (t *valueTable) write(op *lin.Op, changes []int) []custom.Effect[model.Valu
 		return t.seen(op, o)
 	case own >= 0:
 		e.Step = t.Changes[own].Step
-		if isRefused(*op) {
+		stored := t.states[own+1]
+		switch {
+		case isRefused(*op):
 			e.Text = fmt.Sprintf("%s(%s), which was told that it was refused,", op.Kind, op.Input)
+		case o.Version != model.NoVersion && o.Version != stored.Version:
+			e.Text = fmt.Sprintf("%s(%s), which stored %s and returned %s,", op.Kind, op.Input,
+				showValue(stored), op.Output)
 		}
 	case op.Outcome == lin.OpFailed, !op.OK() && t.known:
 		return nil

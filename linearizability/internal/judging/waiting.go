@@ -27,8 +27,12 @@ func WaitsFor(h lin.History, op lin.Op, left *lin.Leftovers) string {
 		return fmt.Sprintf("; it polls %s, %d times so far, which %s", w.Path, w.Polls,
 			StateOf(h, log, op, left, w.Path))
 	case known && w.Path != "":
-		return fmt.Sprintf("; it waits for a watch on %s, which %s", w.Path,
+		text := fmt.Sprintf("; it waits for a watch on %s, which %s", w.Path,
 			StateOf(h, log, op, left, w.Path))
+		if _, exists := NodeAt(left, w.Path); !exists { // why nobody makes it
+			text += AfterLast(w)
+		}
+		return text
 	case known && w.Why != "":
 		return "; it waits for " + w.Why + AfterLast(w) + LostPlace(log, op)
 	case known && w.Last != "":
@@ -50,7 +54,7 @@ func AfterLast(w lin.Wait) string {
 func StateOf(h lin.History, log Log, op lin.Op, left *lin.Leftovers, at string) string {
 	n, exists := NodeAt(left, at)
 	if !exists {
-		return WhyMissing(log, at)
+		return WhyMissing(log, at) + LostPlace(log, op)
 	}
 	if child, ok := FirstChild(left, at, op.Client); ok {
 		return fmt.Sprintf("holds %s: that %s", child.Path, madeText(h, log, child))
@@ -122,9 +126,28 @@ func FirstChild(left *lin.Leftovers, dir, client string) (first lin.NodeAtRest, 
 func madeText(h lin.History, log Log, n lin.NodeAtRest) string {
 	by := LeftBy(h, log, n) + LostDelete(n)
 	if n.Owner == 0 {
-		return by
+		return by + makerGone(log, n)
 	}
 	return fmt.Sprintf("belongs to %s and %s", SessionOf(n.Owner, OwnerClient(log, n)), by)
+}
+
+// makerGone says that the client that made a persistent znode has no session any more: then it will
+// not delete it.
+func makerGone(log Log, n lin.NodeAtRest) string {
+	z, gone := log.MadeAt(n), int64(0)
+	if z == nil || z.Creator == "" {
+		return ""
+	}
+	for session, client := range log.Clients {
+		if client == z.Creator {
+			end, _ := log.SessionEnd(session)
+			gone = max(gone, end)
+		}
+	}
+	if gone == 0 || gone == Never {
+		return ""
+	}
+	return fmt.Sprintf(", and the last session of %s ended at step %d", z.Creator, gone)
 }
 
 // OwnerClient returns the client of the session that owns the znode, if it is known.

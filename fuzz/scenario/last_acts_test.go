@@ -1,0 +1,151 @@
+package scenario
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// requested is a result of requests, one in each step: "a exists /x: ok, zxid 1".
+func requested(lines ...string) *trace.Result {
+	r := &trace.Result{}
+	var all []trace.Line
+	for i, line := range lines {
+		client, text, _ := strings.Cut(line, " ")
+		words := strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == ':' })
+		all = append(all, trace.Line{At: trace.NewMoment(int64(i+1), 0, 0), Actor: client,
+			Format: "-> #0 %s", Args: []any{text}})
+		r.Requests = append(r.Requests, trace.RequestPoint{Client: client,
+			Op: strings.TrimSuffix(words[0], "+watch"), Path: words[1], Step: int64(i + 1)})
+	}
+	r.Trace, r.Steps = trace.New(all), int64(len(lines))
+	return r
+}
+
+// TestWhatACallRestsOnIsTold: the text is about the request that has led the code astray.
+func TestWhatACallRestsOnIsTold(t *testing.T) {
+	const last, wrong = "the last that a did or learned", linearizability.Linearizability
+	ok := func(kind string, call, returned int64) linearizability.Op {
+		return linearizability.Op{Client: "a", Kind: kind, Call: call, Return: returned,
+			Outcome: linearizability.OpOK}
+	}
+	refused := ok(ops.CAS, 1, 4)
+	refused.Output = ops.Refused
+	deleted := trace.Change{Kind: trace.NodeDeleted, Client: "a", Session: 7, Path: "/q/1", Step: 4}
+	tests := map[string]struct {
+		requests []string
+		changes  []trace.Change
+		calls    []linearizability.Op
+		verdict  linearizability.Verdict
+		want     string
+	}{
+		"another client's write": {
+			[]string{"b create /x: ok /x, zxid 1", "a getData /x: ok, zxid 1", "b setData /x: ok, zxid 2"},
+			[]trace.Change{{Kind: trace.NodeCreated, Client: "b", Path: "/x", Step: 1, Zxid: 1},
+				{Kind: trace.DataChanged, Client: "b", Path: "/x", Step: 3, Zxid: 2}},
+			[]linearizability.Op{ok(ops.Get, 1, 3)},
+			linearizability.Verdict{Property: wrong, Steps: []int64{3}},
+			last + `: getData /x: ok, which b created at step 1 (step 2)`,
+		},
+		"of a call that was refused, the refused request": {
+			[]string{"a exists /y: ok, zxid 1", "a setData /x: failed, NoNode, zxid 2",
+				"a exists /y: ok, zxid 2", "a exists /y: ok, zxid 2"}, nil,
+			[]linearizability.Op{refused},
+			linearizability.Verdict{Property: wrong, Steps: []int64{1, 4}},
+			last + ": setData /x: NoNode (step 2)",
+		},
+		"of two takes, the one that deleted nothing": {
+			[]string{"a getData /q/1: ok, zxid 1", "a exists /q: ok, zxid 1", "a exists /q: ok, zxid 1",
+				"a delete /q/1: ok, zxid 2"}, []trace.Change{deleted},
+			[]linearizability.Op{ok(ops.Take, 1, 2), ok(ops.Take, 3, 4)},
+			linearizability.Verdict{Property: wrong, Steps: []int64{1, 2, 3, 4},
+				Summary: "element a1 was taken twice: "},
+			last + ": exists /q: ok (step 2)",
+		},
+		"of the older znode, not of the own one": {
+			[]string{"a exists /l/2: NoNode, zxid 1", "a create /l/3: ok /l/3, zxid 3",
+				"a exists /l/3: ok, zxid 3"}, nil,
+			[]linearizability.Op{ok(ops.Lock, 1, 3)},
+			linearizability.Verdict{Property: linearizability.Safety, Steps: []int64{3},
+				Summary: "a and b own the lock; a (handle 2) was granted it although the older /l/2 was there"},
+			last + " of it: exists /l/2: NoNode (step 1)",
+		},
+		"the own znode of that name had gone": {
+			[]string{"a create /l: ok /l, zxid 1", "b create /l: ok /l, zxid 3", "a delete /l: ok, zxid 4"},
+			[]trace.Change{{Kind: trace.NodeDeleted, Owner: 7, Path: "/l", Step: 2},
+				{Kind: trace.NodeDeleted, Client: "a", Session: 8, Owner: 9, Path: "/l", Step: 3}}, nil,
+			linearizability.Verdict{Property: linearizability.Safety, Steps: []int64{3}},
+			last + " before that: its own /l had gone at step 2, when its session ended",
+		},
+		"no answer at all": {
+			[]string{"b exists /x: ok, zxid 1", "a exists /x: ok, zxid 1"}, nil,
+			[]linearizability.Op{ok(ops.Look, 1, 2)},
+			linearizability.Verdict{Property: InvariantProperty, Summary: "a found nothing at step 2"},
+			last + ": nothing, for the server has answered no request of it",
+		},
+		"what a guard saw": {
+			[]string{"a exists /l: ok, zxid 1", "b exists /l: ok, zxid 1", "a exists /l: ok, zxid 2"},
+			[]trace.Change{{Kind: trace.NodeCreated, Client: "b", Path: "/l", Step: 2, Zxid: 2}}, nil,
+			linearizability.Verdict{Property: linearizability.Belief, Steps: []int64{1},
+				Summary: "a's session expired at step 1, and the signal of loss did not come"},
+			last + ": after that it read exists /l: ok, which b created at step 2 (step 3)",
+		},
+		"what made a znode anew, not what looked at it": {
+			[]string{"a create /m: ok /m, zxid 1", "b delete /m: ok, zxid 2", "a create /m: ok /m, zxid 3",
+				"a getData /m: ok, zxid 3"},
+			[]trace.Change{{Kind: trace.NodeCreated, Client: "a", Path: "/m", Step: 1, Zxid: 1},
+				{Kind: trace.NodeDeleted, Client: "b", Session: 7, Path: "/m", Step: 2, Zxid: 2}}, nil,
+			linearizability.Verdict{Property: linearizability.Presence, Steps: []int64{2}},
+			last + " of it: create /m: ok /m (step 3)",
+		},
+		"data are not read by a list": {
+			[]string{"a getData /m/x: ok, zxid 1", "b setData /m/x: ok, zxid 2",
+				"a getChildren2 /m: ok [x], zxid 2"},
+			[]trace.Change{{Kind: trace.DataChanged, Client: "b", Path: "/m/x", Step: 2, Zxid: 2}},
+			[]linearizability.Op{ok(ops.Look, 3, 4)},
+			linearizability.Verdict{Property: linearizability.View, Steps: []int64{2, 4}},
+			"the last time that a read /m/x it got no answer: getData /m/x (step 1)",
+		},
+	}
+	for name, tt := range tests {
+		r := requested(tt.requests...)
+		r.Changes, r.SessionClient = tt.changes, map[int64]string{7: "a"}
+		tt.verdict.Status = linearizability.Violated
+		report := &linearizability.Report{Verdicts: []linearizability.Verdict{tt.verdict}}
+		tellLastActs(report, r, linearizability.History{Ops: tt.calls})
+		text := strings.TrimPrefix(report.Verdicts[0].Summary, tt.verdict.Summary)
+		check.Equal(t, text, "; "+tt.want, name)
+	}
+}
+
+// TestAWriteIsToldWithWhatItRestsOn: the code gave up because of a lost request.
+func TestAWriteIsToldWithWhatItRestsOn(t *testing.T) {
+	r := requested("a create /l: ok /l, zxid 1", "a ping /: ok, zxid 1", "a delete /l: ok, zxid 2")
+	r.Requests = append(r.Requests[:1], r.Requests[2])
+	r.Notices = []trace.Notice{{Client: "a", Kind: trace.Disconnected, Step: 2}}
+	r.Strikes = []trace.Strike{{Client: "a", Op: "exists", Path: "/l", Step: 1,
+		Fault: fault.Fault{Kind: fault.DropRequest}}}
+	pending := linearizability.Op{Client: "a", Kind: ops.Lock, Call: 1,
+		Outcome: linearizability.OpPending}
+	check.Equal(t, lastAct(r, []linearizability.Op{pending}, "a", 3), "its client was told: "+
+		"disconnected (step 2), and its exists /l had got no answer, then delete /l: ok (step 3)")
+	pending.Client = "b"
+	check.Equal(t, lastAct(r, []linearizability.Op{pending}, "a", 3), "delete /l: ok (step 3)")
+}
+
+// TestALoopThatMakesItsDirectoryPolls: a refused create changes nothing.
+func TestALoopThatMakesItsDirectoryPolls(t *testing.T) {
+	var lines []string
+	for range few + 1 {
+		lines = append(lines, "a create /l: NodeExists, zxid 1", "a getChildren2 /l: ok [b], zxid 1")
+	}
+	pending := linearizability.Op{Client: "a", Kind: ops.Lock, Outcome: linearizability.OpPending}
+	path, times := polled(requested(lines...), pending)
+	check.Equal(t, path, "/l")
+	check.Equal(t, times, few+1)
+}
