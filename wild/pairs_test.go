@@ -21,7 +21,7 @@ func TestPairsOfRunsAreEqual(t *testing.T) {
 		t.Skip("the libraries connect by themselves; run it by: zksim go test -C wild ./...")
 	}
 	for _, w := range libraries() {
-		if w.Impl == "gost" {
+		if w.Impl == "gost" || w.Impl == "confd" {
 			continue // each run freezes, by its bug
 		}
 		t.Run(w.Impl, func(t *testing.T) {

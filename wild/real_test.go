@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"maps"
 	"path/filepath"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	gost "github.com/dubbogo/gost/database/kv/zk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/realworld"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/saved"
@@ -95,6 +97,42 @@ func load(t *testing.T, name string) saved.File {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// TestConfdSpinsOnARealServer from the end of its session on. The control is a run without faults,
+// in which it spins for less than a millisecond at a time.
+func TestConfdSpinsOnARealServer(t *testing.T) {
+	if !testrun.Full() {
+		t.Skip("it takes a processor; run it by: go test -C wild . -run Confd -full")
+	}
+	const pace = 8
+	server := startReal(t, pace)
+	expiry, err := fault.Parse("expire client=a at=20s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, plan := range map[string][]fault.Fault{"control": nil, "expiry": {expiry}} {
+		played := load(t, "confd-spins").Scenario
+		played.Plan, played.Script.Clients, played.Script.Rounds = plan, 2, 2
+		ended, spins := make(chan error), 0
+		go func() {
+			_, err := played.RunReal(t.Context(), []realworld.Server{server}, pace)
+			ended <- err
+		}()
+		for err = errors.New("under way"); err != nil; {
+			spins = max(spins, neverWaits("zookeeper.(*Client).watch("))
+			select {
+			case err = <-ended:
+				if err != nil {
+					t.Fatal(err)
+				}
+			default:
+			}
+		}
+		if (spins > 0) != (plan != nil) {
+			t.Errorf("%s: %d goroutines spin", name, spins)
+		}
+	}
 }
 
 // TestGostSpinsOnARealServer: the handler of a closed client is never seen to wait; that of an open
