@@ -138,8 +138,8 @@ func pathMissing(k kind, by string) error {
 
 // allowedBy says without a name of a claim, which no flag has, what would allow a violation.
 var allowedBy = strings.NewReplacer(
-	"the claim StaleReads allows it", "a read of a server that lags explains it",
-	"the claim MayLose allows it", "a queue that may lose elements may do so")
+	"the claim StaleReads would allow it", "a read of a server that lags explains it",
+	"the claim MayLose would allow it", "a queue that may lose elements may do so")
 
 // judge judges a history. A call that breaks the rules of its kind makes the judge panic, with a
 // text that names its steps.

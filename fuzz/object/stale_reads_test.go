@@ -161,7 +161,7 @@ func TestOrdinaryReadsNeedAClaim(t *testing.T) {
 					if o.Property() == "" {
 						continue
 					}
-					if found++; stale || !strings.Contains(o.Summary(), "(the claim StaleReads allows it)") {
+					if found++; stale || !strings.Contains(o.Summary(), "(the claim StaleReads would allow it)") {
 						t.Fatalf("claimed: %v\n%s", stale, o.Story())
 					}
 				}

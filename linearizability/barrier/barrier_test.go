@@ -52,7 +52,7 @@ func TestBarriersWithStaleReads(t *testing.T) {
 		opts.Path = "/b"
 		return opts
 	}, []historyTest[Claims]{
-		{Name: "not claimed", Bad: lin.Linearizability, Says: "(the claim StaleReads allows it)",
+		{Name: "not claimed", Bad: lin.Linearizability, Says: "(the claim StaleReads would allow it)",
 			Steps: "a raises; b isset() -> false"},
 		{Name: "claimed", Opts: Claims{StaleReads: true},
 			Steps: "a raises; b isset() -> false; b wait() ok; b isset() -> true; rest /b"},

@@ -57,7 +57,7 @@ func TestThresholdBarriers(t *testing.T) {
 		{Name: "passes late when it was set anew", Bad: lin.Safety, Says: "c passed",
 			Steps: "a sets 2; a wait(); b wait(); a ok; b ok; a sets 2; c wait() ok"},
 		{Name: "passes late when it was set anew, and does not claim stale reads", Bad: lin.Safety,
-			Says:  "(the claim StaleReads allows it)",
+			Says:  "(the claim StaleReads would allow it)",
 			Steps: "a sets 2; a wait(); b wait(); a ok; b ok; a sets 2; c wait() ok"},
 		{Name: "passes late while it is set anew",
 			Steps: "a sets 2; a wait(); b wait(); a ok; b ok; a set(2); c wait() ok; " +

@@ -70,7 +70,7 @@ func TestElections(t *testing.T) {
 			Says:  `c was told that "a" leads in epoch 2`,
 			Steps: "a leads a-0; a resigns a-0; c leader() ok#2 -> a"},
 		{Name: "told of one who led before, and stale reads are not claimed", Bad: lin.Answers,
-			Says:  "(the claim StaleReads allows it)",
+			Says:  "(the claim StaleReads would allow it)",
 			Steps: "a leads a-0; a resigns a-0; c leader() ok#2 -> a"},
 		{Name: "told of one who led before, as claimed", Opts: Claims{StaleReads: true},
 			Steps: "a leads a-0; a resigns a-0; c leader() ok#2 -> a; rest"},

@@ -38,7 +38,7 @@ func keptByUnlock(t table) (v lin.Verdict, bad bool) {
 				if t.claims.ClosesSession {
 					continue
 				}
-				claim = " (the claim ClosesSession allows it)"
+				claim = " (the claim ClosesSession would allow it)"
 			}
 			return judging.Violated(lin.Liveness,
 				[]int64{h.unlock.Call, h.unlock.Return, h.node.Created},

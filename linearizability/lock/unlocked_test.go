@@ -18,7 +18,7 @@ func TestUnlockGivesTheLockUp(t *testing.T) {
 		{Name: "to the end", Bad: lin.Liveness, Says: "lived on to the end",
 			Steps: "a locks a-0; a unlock() ok@1; pass 6000"},
 		{Name: "until the session's end", Bad: lin.Liveness,
-			Says:  "lived on for 6.001s (the claim ClosesSession allows it)",
+			Says:  "lived on for 6.001s (the claim ClosesSession would allow it)",
 			Steps: "a locks a-0; a unlock() ok@1; pass 6000; a expires a-0"},
 		{Name: "until the session's end, as claimed", Opts: Claims{ClosesSession: true},
 			Steps: "a locks a-0; a unlock() ok@1; pass 6000; a expires a-0"},

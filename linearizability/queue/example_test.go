@@ -27,5 +27,5 @@ func ExampleClaims() {
 	// Output:
 	// linearizability ok        the history is that of a FIFO queue
 	// order           ok        first in, first out
-	// delivery        violated  element x, offered by a, is lost: b's take (steps 3 to 4, unknown: zk: connection closed) removed /q/n-0 at step 3, and nobody ever got the element (the claim MayLose allows it)
+	// delivery        violated  element x, offered by a, is lost: b's take (steps 3 to 4, unknown: zk: connection closed) removed /q/n-0 at step 3, and nobody ever got the element (the claim MayLose would allow it)
 }

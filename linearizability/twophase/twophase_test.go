@@ -128,7 +128,7 @@ func TestTwoPhaseWithStaleReads(t *testing.T) {
 	const forgotten = "a begins 0s; b votes no; a creates decision=abort; " +
 		"a forgets decision,vote-b,.; b learns abort"
 	judgingtest.CheckHistories(t, judgingtest.Always(twoPhaseAtT), []claimTest{
-		{Name: "not claimed", Bad: lin.Answers, Says: "(the claim StaleReads allows it)",
+		{Name: "not claimed", Bad: lin.Answers, Says: "(the claim StaleReads would allow it)",
 			Steps: forgotten},
 	})
 	stale := Claims{Path: "/t", StaleReads: true}

@@ -32,7 +32,7 @@ func TestCounters(t *testing.T) {
 		{Name: "stale value", Bad: lin.Linearizability, Says: "b's get() -> 0 (steps 4 to 5), but the counter was 1 from step 2 on",
 			Steps: "a add(1) stores /n=1 -> 1; b get() -> 0"},
 		{Name: "stale value of a counter that does not claim it", Bad: lin.Linearizability,
-			Says:  "(the claim StaleReads allows it)",
+			Says:  "(the claim StaleReads would allow it)",
 			Steps: "a add(1) stores /n=1 -> 1; b get() -> 0"},
 		{Name: "stale value, as claimed", Opts: Counter{StaleReads: true},
 			Steps: "a add(1) stores /n=1 -> 1; b get() -> 0; b get() -> 1; b get() -> 1"},

@@ -47,7 +47,7 @@ func TestValues(t *testing.T) {
 			Steps: "a write(x) creates /v=x -> x@0; a write(y) stores /v=y -> y@1; " +
 				"b read() -> x@0"},
 		{Name: "stale read of a value that does not claim it", Bad: lin.Linearizability,
-			Says:  "(the claim StaleReads allows it)",
+			Says:  "(the claim StaleReads would allow it)",
 			Steps: "a write(x) creates /v=x -> x@0; b read() empty"},
 		{Name: "empty, taken for nothing", Bad: lin.Linearizability, Says: `the shared value was ""@0`,
 			Steps: "a write() creates /v= -> @0; b read() empty"},

@@ -139,7 +139,7 @@ func NameAllowed(r *lin.Report, name string, allowed lin.Report) {
 		v := &r.Verdicts[i]
 		if other, judged := allowed.Verdict(v.Property); v.Status == lin.Violated && judged &&
 			other.Status == lin.OK && v.Property != lin.Liveness {
-			v.Summary += " (the claim " + name + " allows it)"
+			v.Summary += " (the claim " + name + " would allow it)"
 		}
 	}
 }
