@@ -91,8 +91,8 @@ type Result struct {
 	messages []pendingMessage
 }
 
-// Messages are the messages on all connections, in the order in which they were sent; nil in a real
-// world. They are made when they are asked for.
+// Messages are the messages on all connections, in the order in which they were sent. A real world
+// has none. They are made when they are asked for.
 func (r *Result) Messages() []Message {
 	list := make([]Message, 0, len(r.messages))
 	for _, m := range r.messages {

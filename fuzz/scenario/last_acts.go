@@ -115,10 +115,10 @@ func grounds(
 				"(step %d), and it tried again", client, n.Kind, n.Step)
 		}
 	}
-	last, refusal, twice := int64(0), "", strings.Contains(v.Summary, " was taken twice: ")
+	last, refusal := int64(0), ""
 	for _, op := range h.Ops {
 		named := slices.Contains(v.Steps, op.Call) || slices.Contains(v.Steps, op.Return)
-		if !op.OK() || !named || changed != "" && op.Client != changed || twice && deleted(r, op) {
+		if !op.OK() || !named || changed != "" && op.Client != changed || deleted(r, v, op) {
 			continue
 		}
 		if refused := lastRefused(r, op); refused != "" {
@@ -133,10 +133,14 @@ func grounds(
 	return cmp.Or(refusal, text)
 }
 
-// deleted reports whether the client of a call deleted a znode during it.
-func deleted(r *trace.Result, op linearizability.Op) bool {
-	return slices.ContainsFunc(r.Changes, func(c trace.Change) bool {
-		return c.Kind == trace.NodeDeleted && c.Client == op.Client && c.Session != 0 &&
+var takenOnce = regexp.MustCompile(`it was there once, and .* deleted it, at step (\d+)`)
+
+// deleted reports whether a call is the one that deleted an element that was taken twice: the other
+// one took what it did not delete.
+func deleted(r *trace.Result, v *linearizability.Verdict, op linearizability.Op) bool {
+	m := takenOnce.FindStringSubmatch(v.Summary)
+	return m != nil && slices.ContainsFunc(r.Changes, func(c trace.Change) bool {
+		return m[1] == fmt.Sprint(c.Step) && c.Client == op.Client &&
 			op.Call <= c.Step && c.Step <= op.Return
 	})
 }
@@ -272,12 +276,14 @@ func lastRead(r *trace.Result, h linearizability.History, steps []int64) (text s
 		return ""
 	}
 	op, change := h.Ops[shown], r.Changes[changed]
-	var last trace.RequestPoint
+	var last, own trace.RequestPoint
 	read := func(q trace.RequestPoint) {
 		if q.Client == op.Client && last.Step < q.Step && q.Step <= op.Return && readsNode(q.Op) &&
 			(q.Path == change.Path || lists(q.Op) && change.Kind != trace.DataChanged &&
 				strings.HasPrefix(change.Path, strings.TrimSuffix(q.Path, "/")+"/")) {
-			last = q
+			if last = q; q.Path == change.Path {
+				own = q
+			}
 		}
 	}
 	for _, q := range r.Requests {
@@ -299,8 +305,12 @@ func lastRead(r *trace.Result, h linearizability.History, steps []int64) (text s
 		return fmt.Sprintf("the last time that %s read %s it got no answer: %s %s (step %d)", op.Client,
 			change.Path, last.Op, last.Path, last.Step)
 	case last.Step > change.Step:
-		return fmt.Sprintf("%s has read %s since then and not shown that: %s", op.Client,
+		text = fmt.Sprintf("%s has read %s since then and not shown that: %s", op.Client,
 			change.Path, did)
+		if own.Step > 0 && own.Step < last.Step {
+			text += fmt.Sprintf("; of the znode itself it had got %s (step %d)", replyText(r, own), own.Step)
+		}
+		return text
 	}
 	text = fmt.Sprintf("%s read %s last before that: %s", op.Client, change.Path, did)
 	if act := heard(r, last, op.Return); act != "" {
@@ -361,7 +371,7 @@ func unheeded(r *trace.Result, v *linearizability.Verdict) string {
 // known, and it did.
 func answered(r *trace.Result, q trace.RequestPoint) bool {
 	messages := r.Messages()
-	return messages == nil || slices.ContainsFunc(messages, func(m trace.Message) bool {
+	return len(messages) == 0 || slices.ContainsFunc(messages, func(m trace.Message) bool {
 		return m.From == q.Step && m.Client == q.Client && !m.Up && m.Op == "" && !m.Lost
 	})
 }

@@ -64,7 +64,7 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 				"a delete /q/1: ok, zxid 2"}, []trace.Change{deleted},
 			[]linearizability.Op{ok(ops.Take, 1, 2), ok(ops.Take, 3, 4)},
 			linearizability.Verdict{Property: wrong, Steps: []int64{1, 2, 3, 4},
-				Summary: "element a1 was taken twice: "},
+				Summary: "a1 was taken twice: it was there once, and a deleted it, at step 4"},
 			last + ": exists /q: ok (step 2)",
 		},
 		"of the older znode, not of the own one": {
@@ -103,13 +103,22 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 			linearizability.Verdict{Property: linearizability.Presence, Steps: []int64{2}},
 			last + " of it: create /m: ok /m (step 3)",
 		},
+		"what a list led to": {
+			[]string{"b create /m/x: ok /m/x, zxid 1", "a getChildren2 /m/x: NoNode, zxid 0",
+				"a getChildren2 /m: ok [x], zxid 1"},
+			[]trace.Change{{Kind: trace.NodeCreated, Client: "b", Path: "/m/x", Step: 1, Zxid: 1}},
+			[]linearizability.Op{ok(ops.Look, 3, 4)},
+			linearizability.Verdict{Property: linearizability.View, Steps: []int64{1, 4}},
+			"a has read /m/x since then and not shown that: getChildren2 /m: ok [x] (step 3); of the " +
+				"znode itself it had got getChildren2 /m/x: NoNode (step 2)",
+		},
 		"data are not read by a list": {
 			[]string{"a getData /m/x: ok, zxid 1", "b setData /m/x: ok, zxid 2",
 				"a getChildren2 /m: ok [x], zxid 2"},
 			[]trace.Change{{Kind: trace.DataChanged, Client: "b", Path: "/m/x", Step: 2, Zxid: 2}},
 			[]linearizability.Op{ok(ops.Look, 3, 4)},
 			linearizability.Verdict{Property: linearizability.View, Steps: []int64{2, 4}},
-			"the last time that a read /m/x it got no answer: getData /m/x (step 1)",
+			"a read /m/x last before that: getData /m/x: ok (step 1), which left no watch",
 		},
 	}
 	for name, tt := range tests {

@@ -57,7 +57,8 @@ func StateOf(h lin.History, log Log, op lin.Op, left *lin.Leftovers, at string) 
 		return WhyMissing(log, at) + LostPlace(log, op)
 	}
 	if child, ok := FirstChild(left, at, op.Client); ok {
-		return fmt.Sprintf("holds %s: that %s", child.Path, madeText(h, log, child))
+		return fmt.Sprintf("holds %s: that %s", child.Path, madeText(h, log, child)) +
+			LostPlace(log, op)
 	}
 	if IsDirectory(log, left, n) {
 		return "has no child" + LostPlace(log, op)

@@ -20,3 +20,17 @@ func TestAMissingZnodeIsToldWithWhatTheWaiterDid(t *testing.T) {
 	text = WaitsFor(lin.History{}, lin.Op{Client: "b", Call: 1, Outcome: lin.OpPending}, left)
 	check.Equal(t, text, "; it waits for a watch on /double/ready, which was left by an earlier attempt")
 }
+
+// TestAWaiterWithoutItsPlaceIsToldOfIt: the child of another is no reason to wait for ever.
+func TestAWaiterWithoutItsPlaceIsToldOfIt(t *testing.T) {
+	left := &lin.Leftovers{Waiting: []lin.Wait{{Client: "a", Path: "/d"}},
+		Nodes: []lin.NodeAtRest{{Path: "/d", Czxid: 1}, {Path: "/d/b", Czxid: 3}}}
+	h := lin.History{Server: []lin.ServerEvent{
+		{Kind: lin.NodeCreated, Client: "a", Session: 7, Owner: 7, Path: "/d/a", Step: 2, Czxid: 2, Zxid: 2},
+		{Kind: lin.NodeCreated, Client: "b", Session: 8, Path: "/d/b", Step: 3, Czxid: 3, Zxid: 3},
+		{Kind: lin.NodeDeleted, Client: "a", Session: 7, Owner: 7, Path: "/d/a", Step: 4, Czxid: 2, Zxid: 4},
+	}}
+	text := WaitsFor(h, lin.Op{Client: "a", Call: 1, Outcome: lin.OpPending}, left)
+	check.Equal(t, text, "; it waits for a watch on /d, which holds /d/b: that was left by b's create "+
+		"at step 3; a deleted its own znode /d/a at step 4")
+}
