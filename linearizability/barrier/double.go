@@ -197,11 +197,11 @@ func (t *doubleTable) enteredWithout(s *stay) *stay {
 }
 
 // shouldHaveEntered reports whether enough clients waited with s, long enough, before s gave up. A
-// member of the round before that was still inside may keep them out.
+// member of another round that was still inside may keep them out.
 func (t *doubleTable) shouldHaveEntered(s *stay) bool {
 	from := s.come.ReturnTime - t.claims.Patience
 	if slices.ContainsFunc(t.stays, func(o *stay) bool {
-		return o.come.OK() && o.come.Return < s.come.Call && o.end > s.come.Call &&
+		return o.come.OK() && o.come.ReturnTime <= from && o.end > s.come.Call &&
 			(o.leave == nil || o.leave.CallTime > from)
 	}) {
 		return false

@@ -60,6 +60,8 @@ func TestDoubleBarriers(t *testing.T) {
 		{Name: "gives up beside one who is in the round before",
 			Steps: "a enter(1); b enter(1); a ok@1; b ok@2; a leave() unknown; a enter(1); pass 99; " +
 				"a unknown; b leave() ok; rest"},
+		{Name: "gives up beside one who had entered before it came",
+			Steps: "c enter(1); a enter(1) ok@1; pass 99; c unknown; a leave() ok; rest"},
 		{Name: "gives up after the round before", Bad: lin.Liveness,
 			Says: "gave up after 100ms, though 1 member",
 			Steps: "a enter(1); b enter(1); a ok@1; b ok@2; a leave() unknown; b leave() ok; " +
