@@ -162,17 +162,23 @@ func (s *simulation) setUp() {
 	}
 }
 
-// setUpFault starts the timer of a fault that is bound to a time. Under turns a short one waits for
-// its turn as soon as the scripts have begun.
+// setUpFault starts the timer of a fault that is bound to a time. Under turns it then waits for its
+// turn if its client is there, at the first instant as soon as the client's script begins.
 func (s *simulation) setUpFault(f *carry.Armed) {
 	strike := func() { s.faults.Strike(f, s.agenda.Now(), s.driver) }
-	i := slices.IndexFunc(s.processes.list, func(p *process) bool { return p.name == f.Client })
-	if i < 0 || f.At > Lateness || !s.turns.on() {
-		s.agenda.Schedule(f.At, strike)
-		return
+	victim := func() int {
+		return slices.IndexFunc(s.processes.list, func(p *process) bool { return p.name == f.Client })
 	}
-	s.agenda.Schedule(s.network.draws.Start(i), func() {
-		s.turns.addFault(f, s.processes.list[i], strike)
+	begin := f.At
+	if i := victim(); i >= 0 && f.At <= Instant && s.turns.on() {
+		begin = s.network.draws.Start(i)
+	}
+	s.agenda.Schedule(begin, func() {
+		if i := victim(); i >= 0 && s.turns.on() {
+			s.turns.addFault(f, s.processes.list[i], strike)
+		} else {
+			strike()
+		}
 	})
 }
 

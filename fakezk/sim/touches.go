@@ -54,6 +54,7 @@ func parts(path string, of ...string) []string {
 func (t *touches) add(req proto.Request) {
 	path := proto.PathOf(req)
 	parent := parentOf(path)
+	t.opaque = t.opaque || strings.HasPrefix(path, "/zookeeper/") // where the server keeps quotas
 	switch r := req.(type) {
 	case *proto.Multi:
 		for _, op := range r.Ops {

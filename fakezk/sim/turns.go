@@ -21,8 +21,9 @@ type Chooser func(trace.Turn) int
 // a client that pauses and tries again overtakes another.
 const Lateness = 100 * time.Millisecond
 
-// instant is so short that what happens within it counts as happening at the same time.
-const instant = time.Microsecond
+// Instant is so short that what happens within it counts as happening at the same time. Under a
+// Schedule of Turns a fault at such a time waits for its turn as soon as its client begins.
+const Instant = time.Microsecond
 
 // turns lets one thing happen at a time, under a Schedule of Turns: a message, the end of a dial or
 // of a sleep. Where several can come next, the chooser says which. Meanwhile no virtual time
@@ -32,10 +33,11 @@ const instant = time.Microsecond
 // Each process has a reckoning, the time that it would be if messages were as quick as light: a
 // pause of the script moves it, and a message takes it along. It only says what is too late.
 //
-// What only one client notices is no matter of choice if it is all that can reach that client: the
-// client is blocked, as synctest.Wait has told, so it has nothing else to do, and whatever others
-// do comes behind it. Mostly a reply comes at once for this reason. It waits for its turn if the
-// client also sleeps, dials, or has another connection, or if a fault may still take it away.
+// The end of a dial is no matter of choice if it is all that can reach its client: the client has
+// nothing else to do, as synctest.Wait has told, and no script hears of it. It waits for its turn if
+// the client also sleeps or has another connection, or if a fault may still take it away. A reply is
+// a choice: behind it the script goes on, and whether that comes before or behind what another
+// client says is for the judge to see.
 type turns struct {
 	network *network
 	inbox   *inbox
@@ -142,7 +144,7 @@ func (t *turns) sleep(group []sleeper, wake func()) {
 
 // addFault adds a fault that is bound to a time and strikes a client.
 func (t *turns) addFault(f *carry.Armed, p *process, strike func()) {
-	w := t.add(trace.Strikes, p, f.At, strike)
+	w := t.add(trace.Strikes, p, 0, strike)
 	w.Alone = f.Kind != fault.Expire
 }
 
@@ -160,7 +162,7 @@ func (t *turns) sent(p *process, up bool, l *label) {
 // plan puts what comes next into the agenda, and reports whether there is something. until is when
 // something else happens.
 func (t *turns) plan(until time.Duration) bool {
-	if !t.on() || t.planned || until <= t.agenda.Now()+instant {
+	if !t.on() || t.planned || until <= t.agenda.Now()+Instant {
 		return false
 	}
 	next, held := t.next()
@@ -185,7 +187,7 @@ func (t *turns) idle() bool {
 		return true
 	}
 	open, _ := t.open()
-	return len(open) == 0 && !t.planned && t.agenda.Next() > t.agenda.Now()+instant
+	return len(open) == 0 && !t.planned && t.agenda.Next() > t.agenda.Now()+Instant
 }
 
 // over reports whether the chooser has ended the run, which is still to be torn down.
@@ -225,7 +227,7 @@ func (t *turns) applied() {
 // held is until when a message is held, 0 if none is.
 func (t *turns) next() (next *thing, held time.Duration) {
 	open, held := t.open()
-	turn := trace.Turn{Lost: t.lost(open), Said: t.inbox.takeSaid()}
+	turn := trace.Turn{Time: t.agenda.Now(), Lost: t.lost(open), Said: t.inbox.takeSaid()}
 	healed := t.network.faults.Healed()
 	switch {
 	case len(open) > 0 && !healed:
@@ -243,7 +245,7 @@ func (t *turns) next() (next *thing, held time.Duration) {
 func (t *turns) nextOf(open []*thing, turn trace.Turn) *thing {
 	t.noteEphemerals()
 	now := t.agenda.Now()
-	turn.Apart = t.apart || now-t.at > instant
+	turn.Apart = t.apart || now-t.at > Instant
 	if i := slices.IndexFunc(open, t.comesAtOnce); i >= 0 {
 		open, turn.AtOnce = open[i:i+1], true
 	}
@@ -323,23 +325,19 @@ func (t *turns) open() (list []*thing, held time.Duration) {
 	slices.SortFunc(list, func(a, b *thing) int {
 		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.came, b.came))
 	})
+	first := slices.IndexFunc(list, func(w *thing) bool { return w.Kind != trace.Strikes })
 	return slices.DeleteFunc(list, func(w *thing) bool {
-		return w.due > list[0].due+Lateness
+		return w.Kind != trace.Strikes && w.due > list[first].due+Lateness
 	}), held
 }
 
-// comesAtOnce reports whether a thing is no matter of choice: only its client notices it, and it is
-// all that can reach the client.
+// comesAtOnce reports whether a thing is no matter of choice: nobody notices it, or it is the end of
+// a dial, and all that can reach its client.
 func (t *turns) comesAtOnce(w *thing) bool {
 	if w.apply != nil {
 		return t.isUnnoticed(w.apply)
 	}
-	if l := w.head.link; l != nil && (w.head.up || len(l.conn.Acting(&l.conn.Down)) > 0) ||
-		w.Kind == trace.Strikes {
-		return false
-	}
-	// At the end of a sleep a script goes on: that is for the judge to see, too.
-	rule := w.Kind != trace.Wakes && t.isOnlyOne(w) && !t.mayLose(w)
+	rule := w.Kind == trace.DialEnds && t.isOnlyOne(w) && !t.mayLose(w)
 	if t.atOnce != nil {
 		return t.atOnce(rule)
 	}
@@ -388,6 +386,7 @@ func (t *turns) describe(w *thing) trace.Thing {
 	}
 	if d.Kind == trace.Strikes && !d.Alone {
 		t.describeExpiry(&d, w.process)
+		t.describeEnd(&d, w.process)
 	}
 	if l := w.head.link; l != nil {
 		d.Kind, d.Delivery = trace.AtClient, w.head.describe()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
@@ -127,14 +128,14 @@ func TestWhatComesAtOnceLeavesNothingOut(t *testing.T) {
 		a, b    func(context.Context, *Client)
 		noticed bool // by the comparison, if everything comes at once
 	}{
-		{"a read and a write", "", readsX, writesX, false},
+		{"a read and a write", "", readsX, writesX, true},
 		{"a change and the end of a pause", "", eager, writesX, true},
 		{"a change and the end of a context", "", hasty, writesX, true},
 		{"a read, a write and a fault", "drop-reply client=a request=1", readsX, writesX, false},
 		{"a server that goes down", "restart 1s client=a request=1", readsX, writesX, true},
 		{"a process that dies", "crash client=a request=1", watchesX, writesX, false},
 		{"a caller that pauses", "pause 1s client=a request=2", watchesX, writesX, true},
-		{"a connection that stalls", "stall 1s client=a request=2", watchesX, writesX, false},
+		{"a connection that stalls", "stall 1s client=a request=2", watchesX, writesX, true},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
@@ -154,5 +155,14 @@ func TestWhatComesAtOnceLeavesNothingOut(t *testing.T) {
 					len(hasty), len(want), c.noticed)
 			}
 		})
+	}
+}
+
+// TestQuotasAreNotKnown: a write below a path with a quota changes a node below /zookeeper.
+func TestQuotasAreNotKnown(t *testing.T) {
+	for path, opaque := range map[string]bool{"/zookeeper/quota/x/zookeeper_stats": true, "/x": false} {
+		var does touches
+		does.add(&proto.GetData{Path: path})
+		check.Equal(t, does.opaque, opaque, path)
 	}
 }

@@ -1,9 +1,14 @@
 package trace
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // A Turn is a point of a run, under a sim.Schedule of Turns, at which something has to come next.
 type Turn struct {
+	// Time is virtual, since the World began.
+	Time time.Duration
 	// Things are what can come next, in the order in which they came up. If there are none, the
 	// turn only tells what has become of the last one.
 	Things []Thing
@@ -41,7 +46,7 @@ type Thing struct {
 	// if there is none.
 	After int
 	// Own says that the order with every other thing of its client makes a difference, and that
-	// it acts at the server: a fault acts on it, or it is the end of a connection. It changes
+	// it acts at the server: a fault acts on it, or it ends a connection or a session. It changes
 	// watches, which are Writes, too.
 	Own bool
 	// Alone says that the order with every other thing makes a difference.

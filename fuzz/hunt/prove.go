@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -19,8 +20,8 @@ import (
 
 // Bounds say how large the runs are that [Prove] plays, and how long it may take.
 type Bounds struct {
-	// Faults is the greatest number of faults of a run, of the kinds that take no time, of one
-	// server.
+	// Faults is the greatest number of faults of a run. They are of the kinds that take no time,
+	// and are not faults of servers.
 	Faults int
 	// Lasting are lengths of faults of the other kinds, which are tried only with these.
 	Lasting []time.Duration
@@ -105,14 +106,15 @@ type Proof struct {
 //   - Time passes when nothing is under way. So timers, the client's own and those of the code,
 //     come behind all messages that were sent before. So do the ends of contexts of the script that
 //     last longer than [sim.Lateness]; shorter ones, and such pauses, take no time.
-//   - At one server, of calls of different clients whose requests commute, the order of their
-//     begins and ends. Tried are the orders in which one hold ends and another begins: of a lock, a
-//     lease, leadership, an element that was taken, and between enter or join and leave. So are
-//     those of a call that is answered from memory and the begins and ends of others.
+//   - With a fault, at one server, the order of the begins and ends of calls of different clients
+//     for each order of their requests. Tried are the orders in which one hold ends and another
+//     begins: of a lock, a lease, leadership, an element that was taken, and between enter or join
+//     and leave. So are those of a call that is answered from memory and the begins and ends of
+//     others. Without a fault all are tried.
 //   - Which server each client dials first. No server is behind while time passes.
 //   - Goroutines of one client that one thing wakes go on in one order.
 //   - Of two writes that commute, which one has the higher zxid: code that compares the Czxid or
-//     the Mzxid of nodes sees one order.
+//     the Mzxid of nodes sees one order. So does code that compares the ids of sessions.
 //   - With b.HideCounts, what code does that looks at counts all the same. It is noticed if a run
 //     without a fault, the first run of a plan, or one that is not OK is another with true counts.
 //   - What happens after all scripts have ended comes in one order.
@@ -206,6 +208,7 @@ type tree struct {
 	counts   bool           // in this process
 	requests map[string]int // the most of each client in any run
 	events   map[string]int
+	instants map[time.Duration]bool // of its turns, but for the first one of a run
 }
 
 // plan adds the tree of a plan, unless it is for another process.
@@ -231,10 +234,10 @@ func (p *prover) plan(plan []fault.Fault) {
 
 func (p *prover) newTree(plan []fault.Fault, counts bool) *tree {
 	script := p.Scenario.Script
-	w := &walk{commute: p.commute, all: script.Servers > 1, shared: script.Goroutines > 1}
+	w := &walk{commute: p.commute, all: script.Servers > 1 || len(plan) == 0, shared: script.Goroutines > 1}
 	w.walkers = []*walker{{walk: w}}
 	return &tree{walk: w, plan: plan, counts: counts,
-		requests: map[string]int{}, events: map[string]int{}}
+		requests: map[string]int{}, events: map[string]int{}, instants: map[time.Duration]bool{}}
 }
 
 // planName is a text that is equal for plans with the same faults.
@@ -275,7 +278,12 @@ func (p *prover) addFault(t *tree) {
 	if len(t.plan) >= p.Faults {
 		return
 	}
-	for _, client := range p.Scenario.Script.ClientNames() {
+	clients := p.Scenario.Script.ClientNames()
+	for client := range t.requests {
+		clients = append(clients, client) // perhaps of a new process
+	}
+	slices.Sort(clients)
+	for _, client := range slices.Compact(clients) {
 		for _, kind := range fault.KindsFor(1) {
 			add := func(f fault.Fault) {
 				f.Kind, f.Client = kind.Kind, client
@@ -284,7 +292,10 @@ func (p *prover) addFault(t *tree) {
 				}
 			}
 			if kind.Kind == fault.Expire {
-				add(fault.Fault{At: sim.Lateness})
+				add(fault.Fault{At: sim.Instant})
+				for _, at := range slices.Sorted(maps.Keys(t.instants)) {
+					add(fault.Fault{At: at})
+				}
 			}
 			for n := range t.requests[client] {
 				add(fault.Fault{Request: n + 1})
@@ -348,6 +359,10 @@ func (p *prover) playSome(ctx context.Context) error {
 			return runs[i].err
 		}
 		if runs[i].counts {
+			if p.bounds.Part != (Part{}) { // the others may not have noticed
+				return fmt.Errorf("%s: the code looks at counts of children, which are hidden: play "+
+					"the proof in one process", p.Scenario)
+			}
 			p.played++
 			p.showCounts()
 			return nil
@@ -449,6 +464,9 @@ func (p *prover) take(t *tree, w *walker, o *scenario.Outcome) {
 	}
 	for _, e := range o.Result.Events {
 		t.events[e.Client] = max(t.events[e.Client], e.Number)
+	}
+	for _, at := range w.instants[1:] {
+		t.instants[at] = true
 	}
 	switch o.Status() {
 	case linearizability.Violated:

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
@@ -63,6 +64,8 @@ type treeOnFile struct {
 	Walkers  []walkerOnFile `json:"walkers"`
 	Requests map[string]int `json:"requests,omitempty"`
 	Events   map[string]int `json:"events,omitempty"`
+
+	Instants map[time.Duration]bool `json:"instants,omitempty"`
 }
 
 type choiceOnFile struct {
@@ -118,7 +121,7 @@ func (p *prover) frontier() frontier {
 
 func (t *tree) onFile() treeOnFile {
 	on := treeOnFile{Plan: planLines(t.plan), Counts: t.counts, Requests: t.requests,
-		Events: t.events}
+		Events: t.events, Instants: t.instants}
 	numbers := map[*choice]int{}
 	for _, w := range t.walkers {
 		way := walkerOnFile{Due: w.due}
@@ -139,6 +142,7 @@ func (t *tree) onFile() treeOnFile {
 func (t *tree) goOnFrom(on treeOnFile) {
 	maps.Copy(t.requests, on.Requests)
 	maps.Copy(t.events, on.Events)
+	maps.Copy(t.instants, on.Instants)
 	t.walkers = nil
 	var choices []*choice
 	for _, c := range on.Choices {

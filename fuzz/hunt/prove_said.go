@@ -71,6 +71,7 @@ func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
 		w.open[trace.Said{Client: line.Client, Text: op}]++
 		if slices.Contains(holdBegins, op) {
 			w.holds[client]++ // even if it fails
+			delete(w.ended, client)
 		}
 	case strings.HasPrefix(words[1], "returns"), strings.HasPrefix(words[1], "fails"):
 		op := words[0]
@@ -89,13 +90,15 @@ func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
 }
 
 // noteEnd counts what a client still holds when a call has returned. A call that fails ends
-// nothing: it may be made again.
+// nothing: it may be made again. So may one that succeeds: of several releases in a row the first
+// counts.
 func (w *walker) noteEnd(client, op string) {
 	switch {
 	case op == ops.Close:
 		w.holds[client] = 0
-	case slices.Contains(holdEnds, op):
+	case slices.Contains(holdEnds, op) && !w.ended[client]:
 		w.holds[client] = max(0, w.holds[client]-1)
+		w.ended[client] = true
 	}
 }
 

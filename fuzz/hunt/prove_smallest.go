@@ -22,7 +22,9 @@ func (p *Proof) Smallest(ctx context.Context, o *scenario.Outcome) (says, scope 
 	if len(s.Plan) != len(p.Violation.Scenario.Plan) || s.Seed != p.Scenario.Seed ||
 		plain(s.Script) != plain(p.Scenario.Script) {
 		within := p.bounds
-		within.Faults = len(s.Plan) - 1
+		if within.Faults = len(s.Plan) - 1; within.Faults == 0 {
+			within.Lasting = nil
+		}
 		// It is another proof, of all plans.
 		within.Part, within.Resume, within.Work, within.Progress = Part{}, "", "", nil
 		second, err := Prove(ctx, s, within)

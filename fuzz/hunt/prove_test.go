@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/builtin"
@@ -30,8 +31,8 @@ func TestProofShowsTheOrdersOfCallsAndReplies(t *testing.T) {
 		{"", []string{"recall /x, get /x, recall /x", "get /y, get /y"}},
 		{"", []string{"get /x, recall /x", "get /y, recall /y, get /y"}},
 		{"drop-request client=a request=2", []string{"lock /x, unlock /x", "lock /y, close /y"}},
-		{"expire client=a at=100ms", []string{"lock /x, unlock /x", "lock /y, unlock /y"}},
-		{"expire client=b at=100ms", []string{"lock /x", "lock /y, unlock /y, close /y"}},
+		{"expire client=a at=1µs", []string{"lock /x, unlock /x", "lock /y, unlock /y"}},
+		{"expire client=b at=1µs", []string{"lock /x", "lock /y, unlock /y, close /y"}},
 		{"stall 3s client=a request=2", []string{"lock /x, unlock /x", "lock /y, unlock /y"}},
 	} {
 		t.Run(c.plan+strings.Join(c.scripts, " | "), func(t *testing.T) {
@@ -43,7 +44,7 @@ func TestProofShowsTheOrdersOfCallsAndReplies(t *testing.T) {
 					got, _ := everyClass(t, s, inOrder(all), func(w *walk) {
 						w.all, w.deaf = all, deaf
 					})
-					check.Equal(t, len(got) == len(want), !deaf,
+					check.Equal(t, len(missing(want, got)) == 0, !deaf,
 						"%d of %d orders are shown; all: %t, deaf: %t", len(got), len(want), all, deaf)
 				}
 			}
@@ -114,14 +115,14 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 		{"", []string{"list /dir", "create /dir/m", "create /dir/n"}, careless},
 		{"", []string{"putter /dir", "create /dir/m"}, careless},
 		{"expire client=a request=2", []string{"ephemeral /e, get /x", "get /e, get /e"}, faultless},
-		{"expire client=a at=100ms", []string{"ephemeral /e", "get /e, get /e"}, everlasting},
-		{"expire client=a at=100ms", []string{"ephemeral /e", "get /e, delete /e"}, keeping},
-		{"expire client=a at=100ms", []string{"ephemeral /e, delete /e", "get /e"}, careless},
+		{"expire client=a at=1µs", []string{"ephemeral /e", "get /e, get /e"}, everlasting},
+		{"expire client=a at=1µs", []string{"ephemeral /e", "get /e, delete /e"}, keeping},
+		{"expire client=a at=1µs", []string{"ephemeral /e, delete /e", "get /e"}, careless},
 		{"drop-reply client=a request=1", []string{"set /x, get /y", "set /y, get /x"}, careless},
 		{"drop-request client=a request=2", []string{"await /x, get /y", "get /y, set /x"}, careless},
 		{"cut client=a request=2", []string{"watch /x, get /y", "set /x, set /y"}, careless},
 		{"cut client=a event=1", []string{"await /x, get /y", "get /y, set /x"}, right},
-		{"expire client=a at=100ms", []string{"ephemeral /e, get /x", "get /e, delete /e"}, everlasting},
+		{"expire client=a at=1µs", []string{"ephemeral /e, get /x", "get /e, delete /e"}, everlasting},
 		{"crash client=a request=2", []string{"watch /x, get /y", "set /x, set /y"}, careless},
 		{"restart 1s client=a request=1", []string{"watch /x, get /y", "set /x, set /y"}, right},
 		{"restart 1s client=a request=1", []string{"set /x", "get /x, set /y"}, faultless},
@@ -140,19 +141,17 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 			want, runs := everyRun(t, s, shown)
 			got, classes := everyClass(t, s, shown, func(*walk) {})
 			t.Logf("%d runs, %d classes, %d different", runs, classes, len(want))
-			missing := slices.Sorted(maps.Keys(want))
-			missing = slices.DeleteFunc(missing, func(v string) bool { return got[v] })
-			if len(missing) > 0 || len(got) != len(want) {
+			if not := missing(want, got); len(not) > 0 {
 				t.Errorf("%d classes show %d of %d; missing, for instance:\n%s",
-					classes, len(got), len(want), strings.Join(missing[:min(1, len(missing))], ""))
+					classes, len(got), len(want), not[0])
 			}
 			if classes >= runs {
 				t.Errorf("%d classes, %d runs; want fewer", classes, runs)
 			}
 			wrong, _ := everyClass(t, s, shown, func(w *walk) {
-				w.commute, w.noLoss = c.wrong, true
+				w.commute, w.noLoss, w.all = c.wrong, true, false
 			})
-			if len(wrong) == len(want) {
+			if len(missing(got, wrong)) == 0 {
 				t.Errorf("the comparison does not notice that things that differ count as equal")
 			}
 		})
@@ -212,6 +211,7 @@ func TestProofShowsReadsOfThePast(t *testing.T) {
 	blind := func(a, b trace.Thing) bool { // to which changes a server has applied
 		return a.Commutes(b) || a.Kind == trace.Applies || b.Kind == trace.Applies
 	}
+	careless := func(a, b trace.Thing) bool { return a.Client != b.Client }
 	deaf := func(a, b trace.Thing) bool { // to what else a write makes a server apply
 		for _, t := range []*trace.Thing{&a, &b} {
 			t.Updates = nil
@@ -224,7 +224,7 @@ func TestProofShowsReadsOfThePast(t *testing.T) {
 		wrong   func(a, b trace.Thing) bool // what the comparison must notice
 	}{
 		{"", []string{"put /x", "get /x, get /x"}, blind},
-		{"", []string{"put /x, get /y", "put /y, get /x"}, blind},
+		{"", []string{"put /x, get /y", "put /y, get /x"}, careless},
 		{"", []string{"create /dir/m", "list /dir, sync /dir, list /dir"}, deaf},
 		{"", []string{"watch /new, get /x", "create /new, put /x"}, blind},
 		{"", []string{"create /dir/m, delete /dir/m", "create /dir/m, list /dir"}, blind},
@@ -234,8 +234,8 @@ func TestProofShowsReadsOfThePast(t *testing.T) {
 		{"cut client=a request=3", []string{"get /x, get /y, get /x", "put /x"}, blind},
 		{"drop-reply client=a request=1", []string{"put /x, get /x", "get /x"}, blind},
 		{"restart 1s client=a request=1", []string{"put /x, get /x", "get /x"}, blind},
-		{"stall 3s client=a request=2", []string{"get /x, get /x", "put /x"}, blind},
-		{"respawn 1s client=a request=2", []string{"get /x, get /x", "put /x"}, blind},
+		{"stall 3s client=a request=2", []string{"get /x, get /x", "put /x"}, careless},
+		{"respawn 1s client=a request=2", []string{"get /x, get /x", "put /x"}, careless},
 	} {
 		t.Run(c.plan+strings.Join(c.scripts, " | "), func(t *testing.T) {
 			t.Parallel()
@@ -246,13 +246,13 @@ func TestProofShowsReadsOfThePast(t *testing.T) {
 				want, runs := everyRun(t, s, shown)
 				got, classes := everyClass(t, s, shown, func(*walk) {})
 				t.Logf("%d runs, %d classes, %d different", runs, classes, len(want))
-				for view := range want {
-					check.Equal(t, got[view], true, "seed %d: missing:\n%s", s.Seed, view)
+				for _, view := range missing(want, got) {
+					t.Errorf("seed %d: missing:\n%s", s.Seed, view)
 				}
 				wrong, _ := everyClass(t, s, shown, func(w *walk) {
 					w.commute, w.noLoss, w.all = c.wrong, true, false
 				})
-				noticed = noticed || len(wrong) < len(want)
+				noticed = noticed || len(missing(got, wrong)) > 0
 			}
 			check.Equal(t, noticed, true, "the comparison notices what is wrongly held to commute")
 		})
@@ -475,4 +475,101 @@ func TestRunsTooLongForAProofAreAnError(t *testing.T) {
 		check.Equal(t, strings.Contains(fmt.Sprint(err), "pause and try again"), hint, script)
 		check.Equal(t, p.Complete, false, script)
 	}
+}
+
+// TestProofTriesTheOrdersOfAllCalls without a fault, whether their requests commute or not: the last
+// call of a comes behind the return of b's.
+func TestProofTriesTheOrdersOfAllCalls(t *testing.T) {
+	t.Parallel()
+	for _, script := range []string{"get /x, recall /x", "get /x, get /y", "put /x, put /x"} {
+		s := tiny(script, "put /x")
+		s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
+			last := map[string]linearizability.Op{}
+			var first linearizability.Op
+			for _, op := range e.History.Ops {
+				if last[op.Client] = op; op.Client == "a" && first.Kind == "" {
+					first = op
+				}
+			}
+			v := linearizability.Verdict{Property: scenario.InvariantProperty}
+			if first.Output == "" && last["b"].Return < last["a"].Call {
+				v.Status, v.Summary = linearizability.Violated, "one behind the other"
+			}
+			return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
+		}
+		p, err := Prove(t.Context(), s, Bounds{})
+		check.OK(t, err)
+		check.Equal(t, p.Violation != nil, true, script)
+	}
+}
+
+// TestSessionsEndAtEachInstant, also behind a sleep of the code, and in each order with what its
+// client does then.
+func TestSessionsEndAtEachInstant(t *testing.T) {
+	t.Parallel()
+	p := newProver(tiny("nap, ephemeral /e, get /e", "get /x"))
+	p.Faults = 1
+	of := map[string]map[string]bool{}
+	p.visit = func(o *scenario.Outcome) {
+		if plan := planName(o.Scenario.Plan); strings.HasPrefix(plan, "expire client=a at=") {
+			if of[plan] == nil {
+				of[plan] = map[string]bool{}
+			}
+			of[plan][shown(o)] = true
+		}
+	}
+	p.plan(nil)
+	check.OK(t, p.run(t.Context()))
+	check.Equal(t, len(of), 2, "instants: %v", slices.Collect(maps.Keys(of)))
+	for plan, views := range of {
+		check.Equal(t, strings.Contains(plan, "1µs") || len(views) > 2, true, "%s shows %d", plan,
+			len(views))
+	}
+}
+
+// TestASecondFaultStrikesTheNextProcess of a client that has died.
+func TestASecondFaultStrikesTheNextProcess(t *testing.T) {
+	t.Parallel()
+	p := newProver(tinyWith(t, "respawn 1s client=a request=1", "get /x"))
+	p.Faults, p.bounds.Lasting = 2, []time.Duration{time.Second}
+	plan, err := parsePlan([]string{"respawn 1s client=a request=1"})
+	check.OK(t, err)
+	p.plan(plan)
+	for tree := p.trees[0]; len(tree.walkers) > 0; {
+		check.OK(t, p.playSome(t.Context()))
+	}
+	check.Equal(t, p.planned["drop-reply client=a' request=1; respawn 1s client=a request=1"], true)
+}
+
+// TestShardsDoNotHideCountsFromCodeThatLooks: one that does not see that it looks would hold.
+func TestShardsDoNotHideCountsFromCodeThatLooks(t *testing.T) {
+	t.Parallel()
+	s := tiny("stat /dir, get /x", "create /dir/m, put /dir")
+	_, err := Prove(t.Context(), s, Bounds{Faults: 1, HideCounts: true, Part: Part{1, 2}})
+	check.Contains(t, fmt.Sprint(err), "play the proof in one process")
+}
+
+// TestARepeatedReleaseEndsOneHold of two.
+func TestARepeatedReleaseEndsOneHold(t *testing.T) {
+	t.Parallel()
+	w := &walker{walk: &walk{}}
+	w.begin()
+	var ends bool
+	for _, text := range []string{"calls lock", "lock returns", "calls lock", "lock returns",
+		"calls unlock", "unlock returns", "calls unlock", "unlock returns", "calls unlock"} {
+		ends = w.hear(trace.Said{Client: "a", Text: text}, map[trace.Said]int{}).Ends
+	}
+	check.Equal(t, ends, true, "the last call may end the other hold")
+}
+
+// TestSmallestWithoutFaultsNeedsNoLengths of faults that last.
+func TestSmallestWithoutFaultsNeedsNoLengths(t *testing.T) {
+	t.Parallel()
+	b := Bounds{Faults: 1, Lasting: []time.Duration{time.Second}}
+	p, err := Prove(t.Context(), failing(1, true), b)
+	check.OK(t, err)
+	other := *p.Violation
+	other.Scenario.Script.Clients = 1
+	says, _ := p.Smallest(t.Context(), &other)
+	check.Contains(t, says, "no run with fewer faults violates anything")
 }

@@ -49,8 +49,8 @@ func (p *Proof) String() string {
 // a violation it is about the runs with fewer faults.
 func (p *Proof) Scope() string {
 	text := "tried: every order in which requests reach the server, in which messages, dials " +
-		"and ends of pauses and contexts reach a client, in which holds begin and end, and in " +
-		"which calls that are answered from memory come\n"
+		"and ends of pauses and contexts reach a client, and in which calls of different clients " +
+		"begin and end\n"
 	faults := p.Faults
 	if p.Violation != nil {
 		faults = len(p.Violation.Scenario.Plan) - 1
@@ -58,7 +58,8 @@ func (p *Proof) Scope() string {
 	others := "other faults"
 	if faults > 0 {
 		text += "tried: each of " + p.kinds(false) +
-			", at every request and notification, and the end of a session at any moment\n"
+			", at every request and notification, and the end of a session whenever something " +
+			"happens\n"
 	}
 	if faults > 0 && len(p.bounds.Lasting) > 0 {
 		text += fmt.Sprintf("tried: each of %s, at every request and notification, for %s\n",
@@ -66,13 +67,15 @@ func (p *Proof) Scope() string {
 		others += ", and other lengths of these"
 	}
 	if servers := p.Scenario.Script.Servers; servers > 1 {
-		text += fmt.Sprintf("tried: every order in which %d servers apply changes, and in which "+
-			"calls of different clients begin and end\n", servers)
+		text += fmt.Sprintf("tried: every order in which %d servers apply changes\n", servers)
 		others += "; other servers of the clients than those of this seed, faults of servers, and " +
 			"servers that are behind while time passes"
 	} else {
-		others += "; several servers; other orders of the begins and ends of calls of different " +
-			"clients whose requests commute, but for those of holds"
+		others += "; several servers"
+		if faults > 0 {
+			others += "; with a fault, other orders of the begins and ends of calls of different " +
+				"clients, but for those of holds and of calls that are answered from memory"
+		}
 	}
 	switch {
 	case !p.Counts:
@@ -82,7 +85,8 @@ func (p *Proof) Scope() string {
 		text += "not hidden, as the code looks at them: counts of children in stats\n"
 	}
 	return text + fmt.Sprintf("not tried, so not proved: other scripts, payloads, pauses and random "+
-		"numbers than those of seed %d; %s; other orders of the zxids of writes that commute; "+
+		"numbers than those of seed %d; %s; other orders of the zxids of writes that commute, and of "+
+		"the ids of sessions; "+
 		"timers that end while a message is under way (pauses of the script below %v, and its "+
 		"contexts below that, take no time, and end in every order); other orders of the "+
 		"goroutines of one client, and after the end of all scripts",

@@ -3,7 +3,7 @@ package hunt
 import (
 	"context"
 	"fmt"
-	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -111,6 +111,8 @@ func tinyStep(p *scenario.Player, name, path string) (value string, err error) {
 	case "lock", "unlock", "close", "take", "poll", "ack", "enter", "leave": // keeps nobody out
 		_, _, err = conn.Exists(path)
 	case "recall": // from memory
+	case "nap":
+		time.Sleep(50 * time.Millisecond)
 	case "sync":
 		_, err = conn.Sync(path)
 	case "await": // what happens to a node, or a pause, whatever comes first
@@ -203,29 +205,18 @@ func endsHold(ops []linearizability.Op, call linearizability.Op) bool {
 }
 
 // everyRun is all that can be seen in the runs of a scenario, each of which it plays: the dumb
-// twin of Prove.
+// twin of Prove. If there are more than some, it plays as many again at random.
 func everyRun(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) string) (
 	seen map[string]bool, runs int,
 ) {
-	return everyRunUpTo(t, s, show, math.MaxInt)
-}
-
-// everyRunUpTo is likewise, but nil if there are more runs.
-func everyRunUpTo(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) string,
-	most int,
-) (seen map[string]bool, runs int) {
 	t.Helper()
 	seen = map[string]bool{}
-	var choices testrun.Choices
-	for more := true; more; more = choices.Next() {
-		if runs == most {
-			return nil, runs
-		}
+	play := func(choose func(ways int) int) {
 		o, err := s.RunBy(func(turn trace.Turn) int {
 			if len(turn.Things) <= 1 {
 				return 0
 			}
-			return choices.Choose(len(turn.Things))
+			return choose(len(turn.Things))
 		}, false)
 		check.OK(t, err)
 		if len(o.Result.Missed) == 0 || o.Status() != linearizability.OK {
@@ -233,10 +224,32 @@ func everyRunUpTo(t *testing.T, s scenario.Scenario, show func(o *scenario.Outco
 		}
 		runs++
 	}
+	most := testrun.Pick(400, 20_000)
+	var choices testrun.Choices
+	for more := true; more && runs < most; more = choices.Next() {
+		play(choices.Choose)
+	}
+	if runs == most {
+		draw := rand.New(rand.NewPCG(0, 0))
+		for range most {
+			play(draw.IntN)
+		}
+	}
 	return seen, runs
 }
 
-// everyClass is likewise for one run of each class, found with some mistake, and with true counts.
+// missing are the views that some runs show and others do not.
+func missing(want, got map[string]bool) (views []string) {
+	for view := range want {
+		if !got[view] {
+			views = append(views, view)
+		}
+	}
+	slices.Sort(views)
+	return views
+}
+
+// everyClass is like everyRun for one run of each class, found with some mistake, and with true counts.
 func everyClass(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) string,
 	mistake func(w *walk),
 ) (seen map[string]bool, classes int) {

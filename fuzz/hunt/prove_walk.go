@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
@@ -46,7 +47,9 @@ type walker struct {
 	fresh    int                // the first event that is new
 	open     map[trace.Said]int // calls of a kind under way
 	holds    map[string]int     // of each client: calls that begin a hold, but for those ended
+	ended    map[string]bool    // whether a client has ended a hold since it began the last one
 	more     []more             // to be tried
+	instants []time.Duration    // of its turns
 	slept    bool               // something has come at once that was asleep
 	long     bool               // it had more than mostEvents
 	diverged error
@@ -114,8 +117,8 @@ func (c *choice) untried() int {
 // begin prepares the next run.
 func (w *walker) begin() {
 	w.at, w.came, w.fresh, w.known, w.more = 0, 0, 0, len(w.steps), nil
-	w.slept = false
-	w.open, w.holds = map[trace.Said]int{}, map[string]int{}
+	w.slept, w.instants = false, nil
+	w.open, w.holds, w.ended = map[trace.Said]int{}, map[string]int{}, map[string]bool{}
 	if w.known > 0 && len(w.events) > 0 { // else it is from a file
 		w.fresh = w.steps[w.known-1].event
 	}
@@ -149,6 +152,9 @@ func (w *walker) choose(t trace.Turn) int {
 	}
 	if len(t.Things) == 0 {
 		return 0
+	}
+	if n := len(w.instants); n == 0 || t.Time > w.instants[n-1] {
+		w.instants = append(w.instants, t.Time)
 	}
 	var made step
 	if t.AtOnce {
