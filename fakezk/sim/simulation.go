@@ -167,7 +167,9 @@ func (s *simulation) setUp() {
 func (s *simulation) setUpFault(f *carry.Armed) {
 	strike := func() { s.faults.Strike(f, s.agenda.Now(), s.driver) }
 	victim := func() int {
-		return slices.IndexFunc(s.processes.list, func(p *process) bool { return p.name == f.Client })
+		return slices.IndexFunc(s.processes.list, func(p *process) bool {
+			return p.name == f.Client
+		})
 	}
 	begin := f.At
 	if i := victim(); i >= 0 && f.At <= Instant && s.turns.on() {

@@ -34,10 +34,10 @@ const Instant = time.Microsecond
 // pause of the script moves it, and a message takes it along. It only says what is too late.
 //
 // The end of a dial is no matter of choice if it is all that can reach its client: the client has
-// nothing else to do, as synctest.Wait has told, and no script hears of it. It waits for its turn if
-// the client also sleeps or has another connection, or if a fault may still take it away. A reply is
-// a choice: behind it the script goes on, and whether that comes before or behind what another
-// client says is for the judge to see.
+// nothing else to do, as synctest.Wait has told, and no script hears of it. It waits for its turn
+// if the client also sleeps or has another connection, or if a fault may still take it away. A
+// reply is a choice: behind it the script goes on, and whether that comes before or behind what
+// another client says is for the judge to see.
 type turns struct {
 	network *network
 	inbox   *inbox
@@ -331,8 +331,8 @@ func (t *turns) open() (list []*thing, held time.Duration) {
 	}), held
 }
 
-// comesAtOnce reports whether a thing is no matter of choice: nobody notices it, or it is the end of
-// a dial, and all that can reach its client.
+// comesAtOnce reports whether a thing is no matter of choice: nobody notices it, or it is the end
+// of a dial, and all that can reach its client.
 func (t *turns) comesAtOnce(w *thing) bool {
 	if w.apply != nil {
 		return t.isUnnoticed(w.apply)

@@ -477,8 +477,8 @@ func TestRunsTooLongForAProofAreAnError(t *testing.T) {
 	}
 }
 
-// TestProofTriesTheOrdersOfAllCalls without a fault, whether their requests commute or not: the last
-// call of a comes behind the return of b's.
+// TestProofTriesTheOrdersOfAllCalls without a fault, whether their requests commute or not: the
+// last call of a comes behind the return of b's.
 func TestProofTriesTheOrdersOfAllCalls(t *testing.T) {
 	t.Parallel()
 	for _, script := range []string{"get /x, recall /x", "get /x, get /y", "put /x, put /x"} {

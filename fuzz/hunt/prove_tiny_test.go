@@ -249,7 +249,8 @@ func missing(want, got map[string]bool) (views []string) {
 	return views
 }
 
-// everyClass is like everyRun for one run of each class, found with some mistake, and with true counts.
+// everyClass is like everyRun for one run of each class, found with some mistake, and with true
+// counts.
 func everyClass(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) string,
 	mistake func(w *walk),
 ) (seen map[string]bool, classes int) {
