@@ -49,17 +49,23 @@ func newPairs(t strategyInput) strategy {
 	if n := len(p.points); n*(n-1)/2 <= allPairs {
 		p.order = newScattered(n*n, t.from)
 	}
-	p.learnDeposings(t.base)
-	p.learnTimes(t.base)
-	p.learnAnswers(t.base)
+	p.learnMoments(t.base)
 	return p
+}
+
+// learnMoments finds plans whose moments a run tells. Of a running ensemble no two runs have the
+// same, and it has no pauses.
+func (p *pairs) learnMoments(o *scenario.Outcome) {
+	if o.Scenario.On == nil {
+		p.learnDeposings(o)
+		p.learnTimes(o)
+		p.learnAnswers(o)
+	}
 }
 
 // learn finds the places for a second fault.
 func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
-	p.learnDeposings(o)
-	p.learnTimes(o)
-	p.learnAnswers(o)
+	p.learnMoments(o)
 	if len(o.Scenario.Plan) != 1 || len(o.Result.Strikes) != 1 ||
 		o.Scenario.Schedule.Kind != sim.Latencies {
 		return
@@ -77,6 +83,9 @@ func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
 			f.Client, f.Request = r.Client, r.Number
 			p.add(list, name, o.Scenario, f)
 		}
+	}
+	if o.Scenario.On != nil {
+		return
 	}
 	for _, f := range inWindow(o) {
 		p.add(&p.windows, fmt.Sprint("window ", strike.Fault.For, " ", windowName(o, strike), " ",

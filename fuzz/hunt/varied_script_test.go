@@ -57,3 +57,21 @@ func TestOpenNumbersOfAScriptVary(t *testing.T) {
 		}
 	}
 }
+
+// TestPairsOnAnEnsembleHaveNoPauses, which no real client has.
+func TestPairsOnAnEnsembleHaveNoPauses(t *testing.T) {
+	for _, ensemble := range []*scenario.Ensemble{nil, new(scenario.Ensemble)} {
+		base := *calmLocks(t)
+		base.Scenario.On = ensemble
+		p, pauses := newPairs(strategyInput{base: &base, seed: 1, maxFaults: 4}), 0
+		for range 200 {
+			s, _ := p.propose()
+			for _, f := range s.Plan {
+				if f.Kind == fault.Pause {
+					pauses++
+				}
+			}
+		}
+		check.Equal(t, pauses > 0, ensemble == nil, "%d pauses", pauses)
+	}
+}
