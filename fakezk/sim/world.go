@@ -38,7 +38,7 @@ import (
 // and the client pauses for a second before it dials again. A client with one server does so before
 // the first dial, too; in a World it dials at once. A Conn that is closed while its dials are
 // refused goes on dialing, and closes its session when a dial succeeds; a request begun after Close
-// has a random outcome.
+// has a random outcome. So has the client's own setWatches then, unless the code runs by zksim go.
 type World struct {
 	// Seed chooses the schedule.
 	Seed uint64
