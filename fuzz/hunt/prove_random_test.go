@@ -49,7 +49,7 @@ func TestRandomProofsShowAllThatEveryRunShows(t *testing.T) {
 	t.Parallel()
 	careless := func(a, b trace.Thing) bool { return a.Client != b.Client }
 	compared, noticed := 0, 0
-	for seed := range uint64(testrun.Pick(40, 1000)) {
+	for seed := range uint64(testrun.Pick(32, 1000)) {
 		draw := rand.New(rand.NewPCG(seed, 0))
 		hides := draw.IntN(2) == 0
 		steps := drawnSteps

@@ -224,7 +224,7 @@ func everyRun(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) 
 		}
 		runs++
 	}
-	most := testrun.Pick(400, 20_000)
+	most := testrun.Pick(200, 20_000)
 	var choices testrun.Choices
 	for more := true; more && runs < most; more = choices.Next() {
 		play(choices.Choose)
