@@ -84,13 +84,6 @@ func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
 			p.add(list, name, o.Scenario, f)
 		}
 	}
-	if o.Scenario.On != nil {
-		return
-	}
-	for _, f := range inWindow(o) {
-		p.add(&p.windows, fmt.Sprint("window ", strike.Fault.For, " ", windowName(o, strike), " ",
-			f.op), o.Scenario, f.Fault)
-	}
 }
 
 // learnTimes finds plans whose times a run tells.
@@ -105,6 +98,13 @@ func (p *pairs) learnTimes(o *scenario.Outcome) {
 		}
 		return
 	}
+	first := o.Result.Strikes[0]
+	if len(s.Plan) == 1 {
+		for _, f := range inWindow(o) {
+			p.add(&p.windows, fmt.Sprint("window ", first.Fault.For, " ", windowName(o, first), " ",
+				f.op), s, f.Fault)
+		}
+	}
 	const alike = 3 // the same plan may be in vain with one seed, where nobody comes next
 	for _, t := range beforeEnds(o) {
 		for n := range alike {
@@ -118,7 +118,7 @@ func (p *pairs) learnTimes(o *scenario.Outcome) {
 	if s.Plan == nil || len(s.Plan) > 2 {
 		return
 	}
-	name := "until change " + windowName(o, o.Result.Strikes[0])
+	name := "until change " + windowName(o, first)
 	if len(s.Plan) > 1 {
 		name = fmt.Sprint("until change ", s.Plan[0].Client, s.Plan[0].Request, s.Plan[1])
 	}

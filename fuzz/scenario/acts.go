@@ -132,9 +132,14 @@ func lastRefused(r *trace.Result, op linearizability.Op) (text string) {
 	return text
 }
 
-// requestText is a request with its answer, if that is an error.
-func requestText(r *trace.Result, q trace.RequestPoint) (text string) {
-	defer func() { text += ofThePast(r, q) }()
+// requestText is a request with its answer, with who brought that about, and with the server if
+// that was behind.
+func requestText(r *trace.Result, q trace.RequestPoint) string {
+	return answerText(r, q) + ofThePast(r, q)
+}
+
+// answerText is likewise without the server.
+func answerText(r *trace.Result, q trace.RequestPoint) (text string) {
 	text = strings.TrimSpace(q.Op + " " + q.Path)
 	if m := answers.FindStringSubmatch(r.Trace.Entry(q.Step).Text); m != nil {
 		text += ": " + m[1]
