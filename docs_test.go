@@ -60,17 +60,24 @@ func TestPagesBeginWithTheirPurpose(t *testing.T) {
 	}
 }
 
-// TestMessagesOfThePageExist: a user who looks for a message finds the words that the code has.
+// TestMessagesOfThePageExist: a user who looks for a message finds the words that the code has, and
+// a test expects each message.
 func TestMessagesOfThePageExist(t *testing.T) {
 	const page = "docs/when-it-fails.md"
-	var code strings.Builder
+	var code, tests strings.Builder
 	check.OK(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+		switch {
+		case err != nil || d.IsDir():
+		case strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, ".txtar"):
+			tests.WriteString(testrun.ReadFile(t, name))
+		case strings.HasSuffix(name, ".go"):
 			code.WriteString(testrun.ReadFile(t, name))
 		}
 		return err
 	}))
-	all := regexp.MustCompile(`"\s*\+\s*"`).ReplaceAllString(code.String(), "")
+	joined := regexp.MustCompile(`"\s*\+\s*"`)
+	all := joined.ReplaceAllString(code.String(), "")
+	expected := joined.ReplaceAllString(tests.String(), "")
 	messages := 0
 	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(
 		testrun.ReadFile(t, page), -1) {
@@ -78,6 +85,9 @@ func TestMessagesOfThePageExist(t *testing.T) {
 		for part := range strings.SplitSeq(row[1], "…") {
 			if !strings.Contains(all, strings.TrimSpace(part)) {
 				t.Errorf("%s: no code says %q", page, part)
+			}
+			if !strings.Contains(expected, strings.TrimSpace(part)) {
+				t.Errorf("%s: no test expects %q", page, part)
 			}
 		}
 	}

@@ -38,14 +38,17 @@ func (c corpus) load(workloads scenario.Catalogue) ([]scenario.Scenario, error) 
 	})
 	var scenarios []scenario.Scenario
 	var bad []error
+	remove := "rm"
 	for i, e := range entries {
 		if err := c.Context.Err(); err != nil {
 			return nil, err
 		}
 		c.Progress.Show("reading the corpus: %d of %d files", i, len(entries))
-		file, err := saved.Load(filepath.Join(c.dir, e.Name()), workloads.Find)
+		name := filepath.Join(c.dir, e.Name())
+		file, err := saved.Load(name, workloads.Find)
 		if err != nil {
 			bad = append(bad, err)
+			remove += " " + saved.ShellWord(name)
 			continue
 		}
 		scenarios = append(scenarios, file.Scenario)
@@ -55,17 +58,20 @@ func (c corpus) load(workloads scenario.Catalogue) ([]scenario.Scenario, error) 
 			"--corpus: none of %s is a scenario of a known workload; first error: %w",
 			command.Plural(len(bad), "file"), bad[0])
 	}
-	c.leftOut(bad)
+	c.leftOut(bad, remove)
 	return scenarios, nil
 }
 
-// leftOut prints the bad files of a corpus.
-func (c corpus) leftOut(bad []error) {
+// leftOut prints the bad files of a corpus, and the command that removes them.
+func (c corpus) leftOut(bad []error, remove string) {
 	for _, err := range bad[:min(len(bad), maxNamed)] {
 		c.Note("--corpus: left out: %v", err)
 	}
 	if more := len(bad) - maxNamed; more > 0 {
 		c.Note("--corpus: left out: %s", command.Plural(more, "more file"))
+	}
+	if len(bad) > 0 {
+		c.Note("--corpus: to remove them: %s", remove)
 	}
 }
 

@@ -122,13 +122,13 @@ func TestErrorLikeAnInterrupt(t *testing.T) {
 // same.
 func TestAScenarioThatWasCutOffIsNoFact(t *testing.T) {
 	for cutOff, want := range []string{
-		"none ends the process",
+		"played alone, none ends the process",
 		"none has ended the process, but 1 scenario not tried to the end within 1m0s of real time",
 	} {
 		if got := playedAlone(cutOff, false); !strings.HasSuffix(got, want) {
 			t.Errorf("%d cut off: %q; want %q", cutOff, got, want)
 		}
-		if got := playedAlone(cutOff, true); !strings.Contains(got, want+"; of a run of a proof ") {
+		if got := playedAlone(cutOff, true); !strings.Contains(got, want+"; of a run of a proof only the choices ") {
 			t.Errorf("%d cut off, of a proof: %q", cutOff, got)
 		}
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/zksim/zksim/cli/internal/command"
@@ -28,6 +29,9 @@ func (c *proveCommand) Run(a *app) error {
 	s, err := c.scenario(a.files, c.Workload) // exhibits of the gallery, too
 	if err == nil {
 		err = errors.Join(c.check(), c.checkDirs())
+	}
+	if err == nil && c.Resume != "" {
+		err = command.CheckDir("--resume", filepath.Dir(c.Resume))
 	}
 	if err != nil {
 		return err

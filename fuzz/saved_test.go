@@ -113,7 +113,8 @@ func TestSavedFailureThatStrikesNothingIsTold(t *testing.T) {
 	})
 	want := file +
 		`: fault "drop-reply client=a op=getACL request=7" matches nothing in this run any more`
-	passes(t, "TestPrimary", judgedBy(mended), want, "to remove them: rm "+absolute)
+	passes(t, "TestPrimary", judgedBy(mended), "these saved failures test nothing any more", want,
+		"to remove them: rm "+absolute)
 	left := filepath.Join(filepath.Dir(file), "left-0.yaml")
 	check.OK(t, os.Rename(file, left))
 	text := passes(t, "TestPrimary", judgedBy(mended))

@@ -268,7 +268,7 @@ func TestControlFindsSessionsByAnyName(t *testing.T) {
 // TestDumpHoldsNoEphemerals: they end with their sessions, and a file has no sessions.
 func TestDumpHoldsNoEphemerals(t *testing.T) {
 	t.Parallel()
-	name := filepath.Join(t.TempDir(), "dump.yaml")
+	name := filepath.Join(t.TempDir(), "made", "dump.yaml")
 	h := serveHere(t, "--dump", name)
 	conn, _ := h.client(t, nil)
 	for _, path := range []string{"/a", "/b"} {

@@ -176,7 +176,7 @@ func (c *Command) tlsConfig() (*tls.Config, error) {
 	return config, nil
 }
 
-// checkDump checks, before any other work, that a dump can be written.
+// checkDump checks, before any other work, that a dump can be written. It makes the directory.
 func checkDump(name string) error {
 	if name == "" {
 		return nil
@@ -187,7 +187,7 @@ func checkDump(name string) error {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return fmt.Errorf("--dump: %s is a directory", name)
 	}
-	return command.CheckWritable("--dump", filepath.Dir(name))
+	return command.CheckDir("--dump", filepath.Dir(name))
 }
 
 // checkToken checks the token of the control endpoint, which has to fit into a header. The token is

@@ -264,7 +264,7 @@ func TestDamagedDataDirs(t *testing.T) {
 		{"a write that is missing", "log.a", func(data []byte) []byte {
 			first := 16 + 12 + int(binary.BigEndian.Uint32(data[24:])) + 1
 			return append(data[:16:16], data[first:]...)
-		}, "no entry between the zxids 0x9 and 0xb"},
+		}, "the log has no entry between the zxids 0x9 and 0xb"},
 	} {
 		dir := t.TempDir()
 		check.OK(t, os.CopyFS(dir, os.DirFS(recorded)))

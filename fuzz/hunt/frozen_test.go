@@ -73,7 +73,10 @@ func TestSweepStopsAtWhatFroze(t *testing.T) {
 		sweep.Points >= sweep.Total || times.Load() > mostAtOnce {
 		t.Errorf("%d violations after %d of %d points, %d spin; want one that froze, and a stop",
 			sweep.Violated, sweep.Points, sweep.Total, times.Load())
+		return
 	}
+	check.Contains(t, sweep.Violations[0].First.Summary(),
+		"the run froze: code spins, so that no virtual time can pass")
 }
 
 // TestSweepGoesOnAfterAMutex that is held while its holder waits: no code spins.

@@ -15,11 +15,6 @@ func CheckDir(flag, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
-	return CheckWritable(flag, dir)
-}
-
-// CheckWritable checks that a file can be written in the directory of a flag.
-func CheckWritable(flag, dir string) error {
 	probe, err := os.CreateTemp(dir, ".zksim-*")
 	if path := (*os.PathError)(nil); errors.As(err, &path) {
 		return fmt.Errorf("%s: the directory %s cannot be written to: %w", flag, dir, path.Err)
