@@ -86,6 +86,7 @@ type event struct {
 	step            // without a choice if there was none
 	epoch  int      // counts the times at which something came that was no thing
 	before []uint64 // the events of the epoch that are tied before it, as bits
+	lost   []int    // of the things of the choice: those that it has taken away
 }
 
 // A sleeping thing of a choice was tried before.
@@ -147,7 +148,7 @@ func (w *walker) choose(t trace.Turn) int {
 	}
 	w.noteSaid(t.Said)
 	fresh := w.at >= w.known // else it is known
-	if w.at > 0 && fresh {
+	if w.at > 0 {
 		w.noteLost(t.Lost)
 	}
 	if len(t.Things) == 0 {
@@ -194,9 +195,16 @@ func (w *walker) pauses() bool {
 // others, but of a thing that has not come.
 func (w *walker) noteLost(lost []trace.Thing) {
 	c := w.steps[w.at-1].choice
+	if c.event < w.fresh || w.noLoss {
+		return // it is known
+	}
 	for _, thing := range lost {
 		at := slices.IndexFunc(c.things, thing.Same)
-		if at >= 0 && !w.noLoss {
+		if at < 0 {
+			continue
+		}
+		w.events[c.event].lost = append(w.events[c.event].lost, at)
+		if w.at >= w.known { // else it is in the file that the choice is from
 			w.more = append(w.more, more{c, []int{at}})
 		}
 	}
@@ -349,6 +357,21 @@ func (w *walker) tie(n int) {
 			e.follow(part, &w.events[part])
 		}
 	}
+	for i := range n {
+		if w.events[i].epoch == e.epoch && !e.follows(i) && w.tiedToLost(&w.events[i], e) {
+			w.race(i, n)
+		}
+	}
+}
+
+// tiedToLost reports whether an event does not commute with something that another one has taken
+// away. Then that can come behind it, and before the other one. If it sleeps, it is not tried at
+// the choice of the other one, and no run has a race between the two.
+func (w *walk) tiedToLost(other, e *event) bool {
+	return slices.ContainsFunc(other.lost, func(at int) bool {
+		i := slices.IndexFunc(other.asleep, func(s sleeping) bool { return s.Thing == at })
+		return i >= 0 && !w.commuteAs(other.things[at], other.asleep[i].Said, e.thing, e.said())
+	})
 }
 
 // neverOvertake are kinds of things that come in order at their connection or server.
