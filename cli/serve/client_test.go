@@ -286,6 +286,22 @@ func TestDumpHoldsNoEphemerals(t *testing.T) {
 	}
 }
 
+// TestADataDirectoryWithoutALogIsTold: the writes after its snapshot are elsewhere.
+func TestADataDirectoryWithoutALogIsTold(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	check.OK(t, os.CopyFS(dir, os.DirFS("../../fakezk/tree/testdata/datadir")))
+	for _, told := range []bool{false, true} {
+		if told {
+			check.OK(t, os.Remove(filepath.Join(dir, "version-2", "log.a")))
+		}
+		for _, name := range []string{dir, filepath.Join(dir, "version-2")} {
+			_, log := serveHere(t, "--load", name).stop()
+			check.Equal(t, strings.Contains(log, "the data directory has no log"), told, log)
+		}
+	}
+}
+
 func TestLongBodiesAreRefused(t *testing.T) {
 	t.Parallel()
 	h := serveHere(t)

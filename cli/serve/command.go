@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/zksim/zksim/cli/internal/command"
@@ -79,6 +81,10 @@ func (c *Command) prepare(env *command.Env) (_ *serving, err error) {
 	}()
 	if err := c.fill(env.Context, s.server); err != nil {
 		return nil, err
+	}
+	if hasNoLog(c.Load) {
+		s.log.Warn("the data directory has no log: the tree is that of its last snapshot; a server "+
+			"with a dataLogDir has its log there", "dir", c.Load)
 	}
 	if err := c.injectPlan(s.server); err != nil {
 		return nil, err
@@ -156,6 +162,16 @@ func (c *Command) load(server *fakezk.Server) error {
 		return fmt.Errorf("--load: %s: %w", c.Load, err)
 	}
 	return nil
+}
+
+// hasNoLog reports whether a data directory has snapshots alone.
+func hasNoLog(dir string) bool {
+	dir = strings.TrimSuffix(filepath.Clean(dir), "version-2")
+	count := func(kind string) int {
+		names, _ := filepath.Glob(filepath.Join(dir, "version-2", kind+".*")) // the pattern is right
+		return len(names)
+	}
+	return count("snapshot") > 0 && count("log") == 0
 }
 
 // listen opens the ports and prints their addresses on stdout. Clients can connect once the last
