@@ -32,7 +32,7 @@ type Wait struct {
 	Polls  int    // requests for the znode so far, if it repeats them; 0 if it watches
 	// Refused is the answer to these requests, if they are writes: "create: NodeExists".
 	Refused string
-	Why     string // the reason, if not a watch
+	Why     string // the reason, if not a watch, or not the end of the znode at Path
 	Last    string // what its client did or learned last
 }
 

@@ -2,6 +2,7 @@ package linearizability
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -91,7 +92,7 @@ func (c *Call) finish(outcome Outcome, result Result, err error) {
 	c.op.Output, c.op.Empty = result.Output, result.Empty
 	c.op.Token, c.op.Session = result.Token, result.Session
 	if err != nil {
-		c.op.Err = err.Error()
+		c.op.Err = strings.ReplaceAll(err.Error(), "\n", "; ") // one line in a verdict
 	}
 }
 

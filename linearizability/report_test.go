@@ -26,6 +26,15 @@ func TestFirstIsTheWorst(t *testing.T) {
 	}
 }
 
+// TestAnErrorOfSeveralLinesIsOneLine: a verdict names it, and is one line.
+func TestAnErrorOfSeveralLinesIsOneLine(t *testing.T) {
+	r := NewRecorder(func() int64 { return 1 }, func() time.Duration { return 1 })
+	r.Call("a", ops.Lock, "").Failed(errors.Join(errors.New("late"), errors.New("closed")))
+	if h := r.History(nil); h.Ops[0].Err != "late; closed" {
+		t.Errorf("got %q", h.Ops[0].Err)
+	}
+}
+
 func TestRecorderKeepsTheFirstReturn(t *testing.T) {
 	step := int64(0)
 	r := NewRecorder(func() int64 { step++; return step },

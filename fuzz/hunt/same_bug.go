@@ -93,11 +93,12 @@ var (
 	evidence = regexp.MustCompile(`: (?:it goes wrong with|these exclude each other).*|` +
 		`(?:: )?\S+'s .*, but the .* was .*|` +
 		`; the last that \S+ did or learned(?: before its context was done| before that| of it)?: .*|` +
-		`; (?:the last time that \S+ read|no read of|\S+ has read|\S+ read|\S+'s \w+ succeeded),? .*|` +
+		`; (?:the last time that \S+ (?:read|listed)|no read of|\S+ (?:has )?(?:read|listed)|\S+'s \w+ succeeded),? .*|` +
+		`; (?:\S+'s \w+ (?:rests on|sent no) |the last write of ).*|` +
 		`^\S+'s \w+ removed .*, and can return only one: |` +
 		`, (?:in|during) \S+'s \w+,|` +
 		`, and the last session of \S+ ended at step \S+|` +
-		`; after step \S+ \S+ neither did .*|: its add wrote over .*|; it removed element .*|; \S+ removed element .*|; \S+ sent no request during .*|` +
+		`; after step \S+ \S+ neither did .*|: its add wrote over .*|; it removed .*|; \S+ removed element .*|; \S+ sent no request during .*|` +
 		`: \S+ created it at step .*| since \S+.* deleted \S+ at step .*|` +
 		`; \S+ was granted it although .*|` +
 		`, for \S+ lived on after \S+'s \w+|` +

@@ -29,10 +29,31 @@ func lastAct(
 		before, at, wrote := oneAct(r, calls, client, last-1)
 		read := cmp.Or(listBefore(r, op, at), before)
 		if at > op.Call && !wrote {
-			return read + ", then " + text
+			return unheard(r, op, at) + read + ", then " + text
 		}
 	}
 	return text
+}
+
+// unheard is the last read of a call by a step at which its client learned something else: the code
+// may not have heeded that.
+func unheard(r *trace.Result, op linearizability.Op, by int64) string {
+	q := lastRequest(r, op.Client, op.Call, by)
+	if q.Step == 0 || q.Step == by || !readsNode(q.Op) || r.Trace.Entry(q.Step).Actor == "fault" {
+		return ""
+	}
+	return fmt.Sprintf("%s (step %d), ", requestText(r, q), q.Step)
+}
+
+// lastRequest is the last request of a client from one step to another. Its step is 0 if there is
+// none.
+func lastRequest(r *trace.Result, client string, from, to int64) (last trace.RequestPoint) {
+	for _, q := range slices.Backward(r.Requests) {
+		if q.Client == client && from <= q.Step && q.Step <= to {
+			return q
+		}
+	}
+	return last
 }
 
 // listBefore is the last list of a call by a step at which its client read something: other reads
@@ -63,12 +84,9 @@ func oneAct(
 			last, text = step, fmt.Sprintf(format, args...)+fmt.Sprintf(" (step %d)", step)
 		}
 	}
-	for _, q := range slices.Backward(r.Requests) {
-		if q.Client == client && q.Step <= by {
-			is(q.Step, "%s", requestText(r, q))
-			wrote = !readsNode(q.Op) && strings.Contains(r.Trace.Entry(q.Step).Text, ": ok")
-			break
-		}
+	if q := lastRequest(r, client, 0, by); q.Step > 0 {
+		is(q.Step, "%s", requestText(r, q))
+		wrote = !readsNode(q.Op) && applied(r, q)
 	}
 	for _, e := range r.Events {
 		if e.Client == client {
@@ -86,31 +104,94 @@ func oneAct(
 			is(n.Step, "its client was told: %s", n.Kind)
 		}
 	}
-	if s, ok := underWay(r, client, last); ok {
-		text += fmt.Sprintf(", and its %s %s had got no answer", s.Op, s.Path)
+	if hit, ok := underWay(r, client, last); ok {
+		text += ", and " + hit
 	}
 	return text, last, wrote
 }
 
-// underWay is the request that a fault hit last, if its client was told of a lost connection at a
-// step, and has sent no request since the fault.
-func underWay(r *trace.Result, client string, told int64) (hit trace.Strike, ok bool) {
+// underWay tells of the request that a fault hit last, if its client was told of a lost connection
+// at a step, and has sent no request since the fault.
+func underWay(r *trace.Result, client string, told int64) (text string, ok bool) {
 	notice := func(n trace.Notice) bool {
 		return n.Client == client && n.Step == told && n.Kind == trace.Disconnected
 	}
 	if !slices.ContainsFunc(r.Notices, notice) {
-		return hit, false
+		return "", false
 	}
+	var hit trace.Strike
 	for _, s := range r.Strikes {
 		if s.Client == client && s.Step < told && strings.HasPrefix(s.Path, "/") &&
-			(s.Fault.Kind == fault.DropRequest || s.Fault.Kind == fault.DropReply) {
+			strings.ToLower(s.Op[:1]) == s.Op[:1] { // no event
 			hit, ok = s, true
 		}
 	}
-	sent := func(q trace.RequestPoint) bool {
-		return q.Client == client && hit.Step+1 < q.Step && q.Step < told
+	q := lastRequest(r, client, hit.Step+1, told-1)
+	if q.Step > hit.Step+1 || !ok || q.Step > 0 && answered(r, q) {
+		return "", false
+	} else if q.Step > 0 {
+		return fmt.Sprintf("the reply to its %s (step %d) was lost", answerText(r, q), q.Step), true
 	}
-	return hit, ok && !slices.ContainsFunc(r.Requests, sent)
+	what, sent := "had got no answer", hit.Op+" "+hit.Path
+	switch {
+	case hit.Op == multi: // the line of the fault names its first path
+		sent = "multi of " + hit.Path + " and others"
+	case lists(hit.Op):
+		sent = "list of the children of " + hit.Path
+	}
+	if hit.Fault.Kind == fault.DropRequest {
+		what = "was lost on the way to the server"
+	}
+	return fmt.Sprintf("its %s %s", sent, what), true
+}
+
+// lastWrite is the last write of a call that succeeded, and returned at one of some steps.
+func lastWrite(r *trace.Result, h linearizability.History, steps []int64) (text string) {
+	for _, op := range h.Ops {
+		if !op.OK() || !slices.Contains(steps, op.Return) {
+			continue
+		}
+		q := lastRequest(r, op.Client, op.Call, op.Return)
+		for q.Step > 0 && readsNode(q.Op) {
+			q = lastRequest(r, op.Client, op.Call, q.Step-1)
+		}
+		if q.Step == 0 {
+			return fmt.Sprintf("%s's %s sent no write", op.Client, op.Kind)
+		}
+		return fmt.Sprintf("the last write of %s's %s: %s (step %d)", op.Client, op.Kind,
+			requestText(r, q), q.Step)
+	}
+	return ""
+}
+
+// grantText names the reply on which a grant or a take rests, and what led to that request. It is
+// "" if the client learned of an event after that: the grant may rest on the event.
+func grantText(
+	r *trace.Result, calls []linearizability.Op, op linearizability.Op,
+) (text string) {
+	takes := op.Kind == ops.Take || op.Kind == ops.Poll
+	if !takes && !slices.Contains(holding, op.Kind) {
+		return ""
+	}
+	last := lastRequest(r, op.Client, op.Call, op.Return)
+	if last.Step == 0 || !takes && slices.ContainsFunc(r.Events, func(e trace.EventPoint) bool {
+		return e.Client == op.Client && last.Step < e.Step && e.Step <= op.Return
+	}) {
+		return ""
+	}
+	text = fmt.Sprintf("%s's %s rests on the reply at step %d: %s%s", op.Client, op.Kind, last.Step,
+		requestText(r, last), leftIn(r, calls, op.Client, op.Return))
+	before := lastRequest(r, op.Client, op.Call, last.Step-1)
+	led, at, wrote := oneAct(r, calls, op.Client, last.Step-1)
+	if !readsNode(last.Op) && at > op.Call && !wrote {
+		text += "; before that: " + unheard(r, op, at) + cmp.Or(listBefore(r, op, at), led)
+	} else if readsNode(last.Op) && before.Op == multi {
+		text += fmt.Sprintf("; before that: %s (step %d)", requestText(r, before), before.Step)
+	}
+	if told := heard(r, last, op.Return); told != "" {
+		text += ", and then " + told
+	}
+	return text
 }
 
 // answers are those of a request by which the server refuses it.
@@ -140,24 +221,114 @@ func requestText(r *trace.Result, q trace.RequestPoint) string {
 
 // answerText is likewise without the server.
 func answerText(r *trace.Result, q trace.RequestPoint) (text string) {
-	text = strings.TrimSpace(q.Op + " " + q.Path)
-	if m := answers.FindStringSubmatch(r.Trace.Entry(q.Step).Text); m != nil {
-		text += ": " + m[1]
-		switch m[1] {
-		case "NoNode":
-			text += whoDeleted(r, q)
-		case "NodeExists":
-			text += whoCreated(r, q)
+	line := r.Trace.Entry(q.Step)
+	m := answers.FindStringSubmatch(line.Text)
+	switch {
+	case m != nil:
+		return sentText(r, q) + ": " + m[1] + whyRefused(r, q, m[1])
+	case line.Actor == "fault":
+		return sentText(r, q) + ", which got no answer"
+	case lists(q.Op):
+		_, names, _ := strings.Cut(replyText(r, q), ": ok ")
+		if len(names) > longestReply {
+			names = fmt.Sprintf("%d names", strings.Count(names, " ")+1)
 		}
-		return text
+		return sentText(r, q) + ": " + names
 	}
-	if full := replyText(r, q); full != "" && len(full) <= longestReply {
-		text = full
+	text = replyText(r, q)
+	if text == "" || len(text) > longestReply && q.Op != multi {
+		text = sentText(r, q)
 	}
 	if q.Op == "exists" || q.Op == "getData" {
 		text += whoWrote(r, q)
 	}
 	return text
+}
+
+// multi is the operation of several requests that the server applies together, or not at all.
+const multi = "multi"
+
+var multiParts = regexp.MustCompile(`multi \(.*?\)(?:: |$)`)
+
+// sentText is a request without its answer: with the data that it carries, and of a multi with its
+// parts.
+func sentText(r *trace.Result, q trace.RequestPoint) string {
+	line := r.Trace.Entry(q.Step).Text
+	if lists(q.Op) {
+		return "listed the children of " + q.Path
+	}
+	if text := multiParts.FindString(line); q.Op == multi && text != "" {
+		return strings.TrimSuffix(text, ": ")
+	}
+	sent, _ := r.Trace.ZnodeData(q.Step)
+	return strings.TrimSpace(q.Op+" "+q.Path) + shortData(sent)
+}
+
+// holding are the calls whose znodes stand for what their client holds, or for the client itself.
+var holding = []string{ops.Lock, ops.Acquire, ops.Lead, ops.Enter, ops.Wait}
+
+// releasing are the calls that give that back.
+var releasing = []string{ops.Unlock, ops.Release, ops.Resign, ops.Leave, ops.Close}
+
+// leftIn names the first child of a list that was left over when the list was made, and the call
+// that had made it: the call had failed, or its client has released since what it held. The list is
+// the last request of a client by a step.
+func leftIn(r *trace.Result, calls []linearizability.Op, client string, by int64) string {
+	list := lastRequest(r, client, 0, by)
+	for _, c := range r.Changes {
+		if !lists(list.Op) || c.Kind != trace.NodeCreated || path.Dir(c.Path) != list.Path ||
+			c.Step > list.Step || deletedBetween(r, c, list.Step) {
+			continue
+		}
+		for i, op := range calls {
+			if op.Client != c.Client || op.Call > c.Step || op.Return < c.Step || op.Pending() ||
+				op.Return >= list.Step || !slices.Contains(holding, op.Kind) {
+				continue
+			}
+			over := slices.ContainsFunc(calls[i+1:], func(next linearizability.Op) bool {
+				return next.Client == op.Client && next.OK() && next.Return < list.Step &&
+					slices.Contains(releasing, next.Kind) && (next.Input == op.Input || next.Input == "")
+			})
+			if how := op.Outcome.String(); over || !op.OK() {
+				return fmt.Sprintf(", where %s was left by %s's %s (steps %d to %d, %s)", c.Path, op.Client,
+					op.Kind, op.Call, op.Return, strings.TrimSuffix(how+": "+op.Err, ": "))
+			}
+		}
+	}
+	return ""
+}
+
+// deletedBetween reports whether a znode was deleted between its create and a step.
+func deletedBetween(r *trace.Result, made trace.Change, by int64) bool {
+	return slices.ContainsFunc(r.Changes, func(c trace.Change) bool {
+		return c.Kind == trace.NodeDeleted && c.Path == made.Path && made.Step < c.Step &&
+			c.Step < by
+	})
+}
+
+// whyRefused tells who had brought about what the server has refused a request for. Of a multi it
+// names the part, and says that the others were not applied either.
+func whyRefused(r *trace.Result, q trace.RequestPoint, answer string) (why string) {
+	what, end := "it", ""
+	if q.Op == multi {
+		at, found := refusedPart(r, q, answer)
+		if !found {
+			return ", so none of it was applied"
+		}
+		q.Path, what, end = at, at, ", so none of it was applied"
+	}
+	switch answer {
+	case "NoNode":
+		why = whoDeleted(r, q)
+	case "NodeExists":
+		why = whoDid(r, q, what, trace.NodeCreated)
+	case "BadVersion":
+		why = whoDid(r, q, what, trace.NodeCreated, trace.DataChanged)
+	}
+	if why == "" && end != "" {
+		why = " for " + what
+	}
+	return why + end
 }
 
 // ofThePast tells of a server that had not applied the last change of the znode that it was asked
@@ -180,10 +351,12 @@ func ofThePast(r *trace.Result, q trace.RequestPoint) (text string) {
 // answered may have been behind.
 func whoWrote(r *trace.Result, q trace.RequestPoint) (text string) {
 	zxid := zxidOf(r.Trace.Entry(q.Step).Text)
-	did := map[trace.ChangeKind]string{trace.NodeCreated: "created", trace.DataChanged: "wrote"}
 	for _, c := range r.Changes {
 		if c.Path == q.Path && c.Zxid <= zxid && did[c.Kind] != "" {
 			text = fmt.Sprintf(", which %s %s at step %d", c.Client, did[c.Kind], c.Step)
+			if q.Op == "exists" { // of getData the data is told
+				text = fmt.Sprintf(", which %s %s%s at step %d", c.Client, did[c.Kind], withData(c), c.Step)
+			}
 			if c.Client == "" || c.Client == q.Client {
 				text = ""
 			}
@@ -195,14 +368,27 @@ func whoWrote(r *trace.Result, q trace.RequestPoint) (text string) {
 // longestReply is the length of the text of a reply that is told in full.
 const longestReply = 120
 
-// whoCreated tells who had made the znode that a request found.
-func whoCreated(r *trace.Result, q trace.RequestPoint) (text string) {
+// whoDid tells which change the znode of a request had last, by whom, and with which data.
+func whoDid(
+	r *trace.Result, q trace.RequestPoint, what string, kinds ...trace.ChangeKind,
+) (text string) {
 	for _, c := range r.Changes {
-		if c.Kind == trace.NodeCreated && c.Step < q.Step && c.Path == q.Path {
-			text = fmt.Sprintf(", for %s created it at step %d", cmp.Or(c.Client, "the server"), c.Step)
+		if slices.Contains(kinds, c.Kind) && c.Step < q.Step && c.Path == q.Path {
+			text = fmt.Sprintf(", for %s %s %s%s at step %d", cmp.Or(c.Client, "the server"), did[c.Kind],
+				what, withData(c), c.Step)
 		}
 	}
 	return text
+}
+
+// did are the words for the changes that give data to a znode.
+var did = map[trace.ChangeKind]string{trace.NodeCreated: "created", trace.DataChanged: "wrote"}
+
+func withData(c trace.Change) string {
+	if len(c.Data) == 0 {
+		return ""
+	}
+	return " with" + shortData(c.Data)
 }
 
 // whoDeleted tells who had deleted the znode of a request last, or its parent.

@@ -76,7 +76,8 @@ func actBefore(r *trace.Result, h linearizability.History, steps []int64) (text 
 	if act == "" {
 		return ""
 	}
-	return fmt.Sprintf("the last that %s did or learned%s: %s", op.Client, before, act)
+	return fmt.Sprintf("the last that %s did or learned%s: %s%s", op.Client, before, act,
+		leftIn(r, h.Ops, op.Client, by))
 }
 
 // grounds are what a wrong call that succeeded, or a wrong change, rests on: what its client did or
@@ -84,6 +85,10 @@ func actBefore(r *trace.Result, h linearizability.History, steps []int64) (text 
 func grounds(
 	r *trace.Result, h linearizability.History, v *linearizability.Verdict,
 ) (text string) {
+	if strings.Contains(v.Summary, " was acknowledged, but ") &&
+		!strings.Contains(v.Summary, " is still there") {
+		return lastWrite(r, h, v.Steps)
+	}
 	if strings.HasPrefix(v.Summary, "no order ") || strings.Contains(v.Summary, " is lost: ") {
 		return ""
 	}
@@ -93,10 +98,8 @@ func grounds(
 		if c.Client == "" || c.Session == 0 || !slices.Contains(v.Steps, c.Step) {
 			continue
 		}
-		for _, q := range r.Requests {
-			if q.Client == c.Client && q.Step <= c.Step {
-				client, by, before = c.Client, q.Step-1, " before that"
-			}
+		if q := lastRequest(r, c.Client, 0, c.Step); q.Step > 0 {
+			client, by, before = c.Client, q.Step-1, " before that"
 		}
 		if first == 0 {
 			first = c.Step
@@ -115,7 +118,7 @@ func grounds(
 				"(step %d), and it tried again", client, n.Kind, n.Step)
 		}
 	}
-	last, refusal := int64(0), ""
+	last, refusal, granted := int64(0), "", ""
 	for _, op := range h.Ops {
 		named := slices.Contains(v.Steps, op.Call) || slices.Contains(v.Steps, op.Return)
 		if !op.OK() || !named || changed != "" && op.Client != changed || deleted(r, v, op) {
@@ -125,7 +128,11 @@ func grounds(
 			refusal = fmt.Sprintf("the last that %s did or learned: %s", op.Client, refused)
 		} else if op.Return > last {
 			last, client, by, before = op.Return, op.Client, op.Return, ""
+			granted = grantText(r, h.Ops, op)
 		}
+	}
+	if refusal == "" && granted != "" {
+		return granted
 	}
 	if act := lastAct(r, h.Ops, client, by); act != "" {
 		text = fmt.Sprintf("the last that %s did or learned%s: %s", client, before, act)
@@ -177,7 +184,7 @@ func overtaken(
 	by := int64(0)
 	for _, op := range h.Ops {
 		if op.Client == m[1] && op.OK() && slices.Contains(v.Steps, op.Return) {
-			by = max(by, op.Return)
+			by, text = max(by, op.Return), grantText(r, h.Ops, op)
 		}
 	}
 	for _, q := range r.Requests {
@@ -292,7 +299,12 @@ func lastRead(r *trace.Result, h linearizability.History, steps []int64) (text s
 	for _, s := range r.Strikes { // such a request may never reach the server
 		read(trace.RequestPoint{Client: s.Client, Op: s.Op, Path: s.Path, Step: s.Step})
 	}
-	did := fmt.Sprintf("%s (step %d)", replyText(r, last), last.Step)
+	verb, did := "read "+change.Path, fmt.Sprintf("%s (step %d)", replyText(r, last), last.Step)
+	if lists(last.Op) {
+		verb = "listed the children of " + last.Path
+		_, shown, _ := strings.Cut(answerText(r, last), last.Path+": ")
+		did = fmt.Sprintf("%s (step %d)", shown, last.Step)
+	}
 	switch {
 	case last.Step == 0:
 		text = fmt.Sprintf("no read of %s by %s has reached the server", change.Path, op.Client)
@@ -302,20 +314,19 @@ func lastRead(r *trace.Result, h linearizability.History, steps []int64) (text s
 		}
 		return text
 	case !answered(r, last):
-		return fmt.Sprintf("the last time that %s read %s it got no answer: %s %s (step %d)", op.Client,
-			change.Path, last.Op, last.Path, last.Step)
+		return fmt.Sprintf("the last time that %s %s it got no answer: %s (step %d)", op.Client, verb,
+			last.Op+" "+last.Path, last.Step)
 	case last.Step > change.Step:
-		text = fmt.Sprintf("%s has read %s since then and not shown that: %s", op.Client,
-			change.Path, did)
+		text = fmt.Sprintf("%s has %s since then and not shown that: %s", op.Client, verb, did)
 		if own.Step > 0 && own.Step < last.Step {
 			text += fmt.Sprintf("; of the znode itself it had got %s (step %d)", replyText(r, own), own.Step)
 		}
 		return text
 	}
-	text = fmt.Sprintf("%s read %s last before that: %s", op.Client, change.Path, did)
+	text = fmt.Sprintf("%s %s last before that: %s", op.Client, verb, did)
 	if act := heard(r, last, op.Return); act != "" {
 		text += ", and not after " + act
-	} else if !watches(r, last) || last.Op != "exists" && !strings.Contains(did, ": ok") {
+	} else if !watches(r, last) || last.Op != "exists" && !applied(r, last) {
 		text += ", which left no watch"
 	}
 	return text
@@ -325,11 +336,8 @@ func lastRead(r *trace.Result, h linearizability.History, steps []int64) (text s
 func unasked(r *trace.Result, h linearizability.History, steps []int64) string {
 	for _, op := range h.Ops {
 		reads := op.Kind == ops.Get || op.Kind == ops.Read
-		sent := func(q trace.RequestPoint) bool {
-			return q.Client == op.Client && op.Call <= q.Step && q.Step <= op.Return
-		}
 		if reads && slices.Equal(steps, []int64{op.Call, op.Return}) &&
-			!slices.ContainsFunc(r.Requests, sent) {
+			lastRequest(r, op.Client, op.Call, op.Return).Step == 0 {
 			return fmt.Sprintf("%s sent no request during that call", op.Client)
 		}
 	}
@@ -340,10 +348,8 @@ func unasked(r *trace.Result, h linearizability.History, steps []int64) string {
 // server to rest on.
 func unread(r *trace.Result, h linearizability.History, steps []int64) string {
 	for _, op := range h.Ops {
-		asked := func(q trace.RequestPoint) bool {
-			return q.Client == op.Client && q.Step < op.Return
-		}
-		if op.OK() && slices.Contains(steps, op.Return) && !slices.ContainsFunc(r.Requests, asked) {
+		if op.OK() && slices.Contains(steps, op.Return) &&
+			lastRequest(r, op.Client, 0, op.Return-1).Step == 0 {
 			return fmt.Sprintf("the last that %s did or learned: nothing, for the server has answered no "+
 				"request of it", op.Client)
 		}
@@ -365,6 +371,11 @@ func unheeded(r *trace.Result, v *linearizability.Verdict) string {
 		}
 	}
 	return ""
+}
+
+// applied reports whether the server has not refused a request.
+func applied(r *trace.Result, q trace.RequestPoint) bool {
+	return strings.Contains(r.Trace.Entry(q.Step).Text, ": ok")
 }
 
 // answered reports whether the reply to a request reached its client. In a real world that is not
@@ -398,34 +409,25 @@ func heard(r *trace.Result, read trace.RequestPoint, by int64) (text string) {
 // the call that returned at one of some steps, or by the last one of the client that deleted a
 // znode there.
 func refusedGrant(r *trace.Result, h linearizability.History, steps []int64) (text string) {
-	isGrant := func(op linearizability.Op) bool {
-		return op.OK() && slices.Contains([]string{ops.Lock, ops.Acquire, ops.Lead}, op.Kind)
-	}
-	var granted []linearizability.Op
-	for _, op := range h.Ops {
-		if isGrant(op) && slices.Contains(steps, op.Return) {
-			granted = append(granted, op)
-		}
-	}
+	deletes := map[string]int64{}
 	for _, c := range r.Changes {
-		var last linearizability.Op
-		for _, op := range h.Ops {
-			if isGrant(op) && op.Client == c.Client && op.Return < c.Step &&
-				op.Return > last.Return {
-				last = op
-			}
-		}
-		if c.Kind == trace.NodeDeleted && slices.Contains(steps, c.Step) && last.Return > 0 {
-			granted = append(granted, last)
+		if c.Kind == trace.NodeDeleted && slices.Contains(steps, c.Step) {
+			deletes[c.Client] = c.Step
 		}
 	}
-	for _, op := range granted {
+	for _, op := range slices.Backward(h.Ops) {
+		before := op.Return < deletes[op.Client]
+		if !op.OK() || !slices.Contains([]string{ops.Lock, ops.Acquire, ops.Lead}, op.Kind) ||
+			!before && !slices.Contains(steps, op.Return) {
+			continue
+		}
 		if refused := lastRefused(r, op); refused != "" {
-			return fmt.Sprintf("%s's %s (steps %d to %d) succeeded, but its last request was refused: %s",
+			text = fmt.Sprintf("%s's %s (steps %d to %d) succeeded, but its last request was refused: %s",
 				op.Client, op.Kind, op.Call, op.Return, refused)
 		}
+		delete(deletes, op.Client)
 	}
-	return ""
+	return text
 }
 
 // wokenInstead says that after the last notification for the client of a call another goroutine's

@@ -37,6 +37,15 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 	refused := ok(ops.CAS, 1, 4)
 	refused.Output = ops.Refused
 	deleted := trace.Change{Kind: trace.NodeDeleted, Client: "a", Session: 7, Path: "/q/1", Step: 4}
+	made := func(client, path, data string, step int64) trace.Change {
+		return trace.Change{Kind: trace.NodeCreated, Client: client, Owner: 9, Path: path,
+			Data: []byte(data), Step: step, Zxid: step, Czxid: step}
+	}
+	failed := ok(ops.Enter, 3, 6)
+	failed.Client, failed.Outcome, failed.Err = "b", linearizability.OpUnknown, "timeout"
+	const granted = linearizability.Safety
+	unapplied := linearizability.Verdict{Property: wrong, Steps: []int64{3},
+		Summary: "a's add (steps 1 to 3) was acknowledged, but the server never applied it"}
 	tests := map[string]struct {
 		requests []string
 		changes  []trace.Change
@@ -44,6 +53,48 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 		verdict  linearizability.Verdict
 		want     string
 	}{
+		"a multi with the part that was refused": {
+			[]string{"b create /m: ok /m, zxid 1",
+				"a multi (setData /c, create /m): failed, NodeExists, zxid 2", "a exists /m: ok, zxid 2"},
+			[]trace.Change{made("b", "/m", "b's", 1)},
+			[]linearizability.Op{ok(ops.Add, 1, 3)}, unapplied,
+			"the last write of a's add: multi (setData /c, create /m): NodeExists, for b created /m " +
+				`with "b's" at step 1, so none of it was applied (step 2)`,
+		},
+		"a multi with a wrong version": {
+			[]string{"b setData /c: ok, zxid 1",
+				"a multi (create /m, setData /c): failed, BadVersion, zxid 2", "a exists /m: NoNode, zxid 2"},
+			[]trace.Change{{Kind: trace.DataChanged, Client: "b", Path: "/c", Step: 1, Zxid: 1}},
+			[]linearizability.Op{ok(ops.Add, 1, 3)}, unapplied,
+			"the last write of a's add: multi (create /m, setData /c): BadVersion, for b wrote /c " +
+				"at step 1, so none of it was applied (step 2)",
+		},
+		"a grant by a multi": {
+			[]string{"b create /l: ok /l, zxid 1", "a multi (create /l, setData /e): failed, NodeExists, zxid 2",
+				`a getData /e: ok, zxid 2`},
+			[]trace.Change{made("b", "/l", "b", 1)},
+			[]linearizability.Op{ok(ops.Lead, 1, 3)},
+			linearizability.Verdict{Property: granted, Steps: []int64{3}},
+			"a's lead rests on the reply at step 3: getData /e: ok; before that: multi (create /l, " +
+				`setData /e): NodeExists, for b created /l with "b" at step 1, so none of it was applied (step 2)`,
+		},
+		"a grant on an old reply": {
+			[]string{"a getChildren2 /l: ok [1], zxid 1", "b exists /l: ok, zxid 1", "b exists /l: ok, zxid 1"},
+			nil, []linearizability.Op{ok(ops.Lock, 1, 3)},
+			linearizability.Verdict{Property: granted, Steps: []int64{1, 3}},
+			"a's lock rests on the reply at step 1: listed the children of /l: [1], and then its " +
+				"client was told: disconnected (step 2)",
+		},
+		"a node that was left is counted": {
+			[]string{"a exists /d: ok, zxid 1", "a exists /d: ok, zxid 1", "a exists /d: ok, zxid 1",
+				"b create /d/b: ok /d/b, zxid 2", "b exists /d: ok, zxid 2", "b exists /d: ok, zxid 2",
+				"a create /d/a: ok /d/a, zxid 3", "a getChildren2 /d: ok [a b], zxid 3"},
+			[]trace.Change{made("b", "/d/b", "", 4), made("a", "/d/a", "", 7)},
+			[]linearizability.Op{failed, ok(ops.Enter, 7, 8)},
+			linearizability.Verdict{Property: granted, Steps: []int64{7, 8}},
+			"a's enter rests on the reply at step 8: listed the children of /d: [a b], where /d/b " +
+				"was left by b's enter (steps 3 to 6, unknown: timeout)",
+		},
 		"another client's write": {
 			[]string{"b create /x: ok /x, zxid 1", "a getData /x: ok, zxid 1", "b setData /x: ok, zxid 2"},
 			[]trace.Change{{Kind: trace.NodeCreated, Client: "b", Path: "/x", Step: 1, Zxid: 1},
@@ -65,7 +116,7 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 			[]linearizability.Op{ok(ops.Take, 1, 2), ok(ops.Take, 3, 4)},
 			linearizability.Verdict{Property: wrong, Steps: []int64{1, 2, 3, 4},
 				Summary: "a1 was taken twice: it was there once, and a deleted it, at step 4"},
-			last + ": exists /q: ok (step 2)",
+			"a's take rests on the reply at step 2: exists /q: ok",
 		},
 		"of the older znode, not of the own one": {
 			[]string{"a exists /l/2: NoNode, zxid 1", "a create /l/3: ok /l/3, zxid 3",
@@ -109,7 +160,7 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 			[]trace.Change{{Kind: trace.NodeCreated, Client: "b", Path: "/m/x", Step: 1, Zxid: 1}},
 			[]linearizability.Op{ok(ops.Look, 3, 4)},
 			linearizability.Verdict{Property: linearizability.View, Steps: []int64{1, 4}},
-			"a has read /m/x since then and not shown that: getChildren2 /m: ok [x] (step 3); of the " +
+			"a has listed the children of /m since then and not shown that: [x] (step 3); of the " +
 				"znode itself it had got getChildren2 /m/x: NoNode (step 2)",
 		},
 		"data are not read by a list": {
@@ -124,11 +175,14 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 	for name, tt := range tests {
 		r := requested(tt.requests...)
 		r.Changes, r.SessionClient = tt.changes, map[int64]string{7: "a"}
+		if strings.Contains(tt.want, "and then its client was told") {
+			r.Notices = []trace.Notice{{Client: "a", Kind: trace.Disconnected, Step: 2}}
+		}
 		tt.verdict.Status = linearizability.Violated
 		report := &linearizability.Report{Verdicts: []linearizability.Verdict{tt.verdict}}
 		tellLastActs(report, r, linearizability.History{Ops: tt.calls})
 		text := strings.TrimPrefix(report.Verdicts[0].Summary, tt.verdict.Summary)
-		check.Equal(t, text, "; "+tt.want, name)
+		check.Equal(t, strings.TrimPrefix(text, "; "), tt.want, name)
 	}
 }
 
@@ -142,7 +196,7 @@ func TestAWriteIsToldWithWhatItRestsOn(t *testing.T) {
 	pending := linearizability.Op{Client: "a", Kind: ops.Lock, Call: 1,
 		Outcome: linearizability.OpPending}
 	check.Equal(t, lastAct(r, []linearizability.Op{pending}, "a", 3), "its client was told: "+
-		"disconnected (step 2), and its exists /l had got no answer, then delete /l: ok (step 3)")
+		"disconnected (step 2), and its exists /l was lost on the way to the server, then delete /l: ok (step 3)")
 	pending.Client = "b"
 	check.Equal(t, lastAct(r, []linearizability.Op{pending}, "a", 3), "delete /l: ok (step 3)")
 }
@@ -157,4 +211,14 @@ func TestALoopThatMakesItsDirectoryPolls(t *testing.T) {
 	path, times := polled(requested(lines...), pending)
 	check.Equal(t, path, "/l")
 	check.Equal(t, times, few+1)
+}
+
+// TestAMultiIsToldWithTheDataOfTheWrite: another part checks the same znode.
+func TestAMultiIsToldWithTheDataOfTheWrite(t *testing.T) {
+	r := requested("a multi (check /e, create /l, setData /e): ok, zxid 3", "server created /l: ok")
+	r.Requests = r.Requests[:1]
+	r.Changes = []trace.Change{
+		{Kind: trace.NodeCreated, Client: "a", Path: "/l", Data: []byte("x"), Step: 2, Zxid: 3},
+		{Kind: trace.DataChanged, Client: "a", Path: "/e", Data: []byte("y"), Step: 2, Zxid: 3}}
+	check.Equal(t, lastAct(r, nil, "a", 1), `multi (check /e, create /l "x", setData /e "y"): ok (step 1)`)
 }

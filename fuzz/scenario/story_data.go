@@ -57,9 +57,13 @@ func (d *dataTexts) add(e trace.Entry) string {
 	for _, c := range d.advance(next - 1) {
 		node := d.result.Trace.Rename(c.Path)
 		data := d.at(c.Path, c.Zxid)
-		shown := insertData(words, node, data)
+		part := " "
+		if request.Op == multi && c.Kind == trace.DataChanged { // another part may only check it
+			part = "setData "
+		}
+		shown := insertData(words, part+node, data)
 		if shown == words { // the request has a sequential node without its number
-			shown = insertData(words, strings.TrimRight(node, "0123456789"), data)
+			shown = insertData(words, part+strings.TrimRight(node, "0123456789"), data)
 		}
 		words = shown
 	}
@@ -105,14 +109,15 @@ func zxidOf(line string) (zxid int64) {
 	return zxid
 }
 
-// insertData inserts data behind the first occurrence of a path in the text.
+// insertData inserts data behind the first occurrence of a path, with what is done to it, in the
+// text.
 func insertData(text, path, data string) string {
 	for from := 0; ; {
-		i := strings.Index(text[from:], " "+path)
+		i := strings.Index(text[from:], path)
 		if i < 0 {
 			return text
 		}
-		from += i + 1 + len(path)
+		from += i + len(path)
 		if from == len(text) || text[from] == ',' || text[from] == ')' {
 			return text[:from] + data + text[from:]
 		}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,7 +22,9 @@ func waits(r *trace.Result, h linearizability.History) []linearizability.Wait {
 		w.Last = lastAct(r, h.Ops, op.Client, r.Steps)
 		w.Path, w.Refused, w.Polls = refused(r, op)
 		if w.Path == "" {
-			w.Path = watched(r, op)
+			if w.Path = watched(r, op); w.Path != "" && goneBeforeWatch(r, op.Client, w.Path) {
+				w.Why = "it was gone before the watch was set, and nobody has made it since"
+			}
 		}
 		if w.Path == "" {
 			w.Path, w.Polls = polled(r, op)
@@ -60,6 +63,17 @@ func watched(r *trace.Result, op linearizability.Op) (path string) {
 		}
 	}
 	return path
+}
+
+// goneBeforeWatch reports whether a znode for which a client waits was deleted before the client
+// has set its last watch on it: then it waits for somebody to make it.
+func goneBeforeWatch(r *trace.Result, client, path string) (gone bool) {
+	for _, c := range r.Changes {
+		if c.Path == path && c.Kind != trace.DataChanged {
+			gone = c.Kind == trace.NodeDeleted && c.Step < setAt(r, client, view.Watch{Path: path})
+		}
+	}
+	return gone
 }
 
 // setAt is the step at which a client has set a watch.
@@ -139,15 +153,40 @@ func refusal(r *trace.Result, q trace.RequestPoint) (at, answer string) {
 		return "", ""
 	}
 	at = q.Path
-	if q.Op == "multi" {
-		for _, part := range parts.FindAllStringSubmatch(text, -1) {
-			if (part[1] == "create") == (m[1] == "NodeExists") {
-				at = part[2]
-				break
-			}
-		}
+	if part, found := refusedPart(r, q, m[1]); q.Op == multi && found {
+		at = part
 	}
 	return at, q.Op + ": " + m[1]
+}
+
+// refusedPart is the path of the first part of a multi that can have had an answer. A create is
+// refused because of a znode that is there, and NoNode is about one that is not.
+func refusedPart(r *trace.Result, q trace.RequestPoint, answer string) (at string, found bool) {
+	for _, part := range parts.FindAllStringSubmatch(r.Trace.Entry(q.Step).Text, -1) {
+		at, creates := part[2], part[1] == "create"
+		switch there := existedAt(r, at, q.Step); answer {
+		case "NodeExists":
+			found = creates && (there || len(r.Changes) == 0)
+		case "NoNode":
+			found = !creates && !there || creates && !existedAt(r, path.Dir(at), q.Step)
+		default:
+			found = !creates
+		}
+		if found {
+			return at, true
+		}
+	}
+	return "", false
+}
+
+// existedAt reports whether a znode was there at a step.
+func existedAt(r *trace.Result, at string, step int64) (there bool) {
+	for _, c := range r.Changes {
+		if c.Path == at && c.Step < step && c.Kind != trace.DataChanged {
+			there = c.Kind == trace.NodeCreated
+		}
+	}
+	return there || at == "/"
 }
 
 // ttlOver says why the server deletes a TTL node.

@@ -159,18 +159,19 @@ func (t *doubleTable) judgeLiveness(left *lin.Leftovers) []lin.Verdict {
 			continue
 		}
 		if other := t.enteredWithout(s); other != nil {
-			return []lin.Verdict{judging.Violated(lin.Liveness,
+			return []lin.Verdict{judging.AroundLost(t.log, s.come, judging.Violated(lin.Liveness,
 				[]int64{other.come.Return, s.come.Return},
 				"%s entered at step %d with %s, which gave up at step %d, after another %v: "+
 					"one has entered, so all that were there must enter",
 				other.come.Client, other.come.Return, s.come.Client, s.come.Return,
-				s.come.ReturnTime-other.come.ReturnTime)}
+				s.come.ReturnTime-other.come.ReturnTime))}
 		}
 		if t.shouldHaveEntered(s) {
-			return []lin.Verdict{judging.Violated(lin.Liveness, []int64{s.come.Call, s.come.Return},
+			return []lin.Verdict{judging.AroundLost(t.log, s.come, judging.Violated(lin.Liveness,
+				[]int64{s.come.Call, s.come.Return},
 				"%s gave up after %v, though %s had been waiting undisturbed for the last %v, "+
 					"and none of them entered", judging.Describe(s.come), s.come.ReturnTime-s.come.CallTime,
-				judging.Count(t.size, "member"), t.claims.Patience)}
+				judging.Count(t.size, "member"), t.claims.Patience))}
 		}
 	}
 	return judging.Returns(t.history, left, nil)

@@ -48,8 +48,8 @@ func TestDoubleBarriers(t *testing.T) {
 		{Name: "never enters", Bad: lin.Liveness,
 			Says: "a's enter (step 1, pending) never returned", Steps: "a enter(2); rest"},
 		{Name: "a member's place is lost", Bad: lin.Liveness,
-			Says: "a's enter (step 1, pending) never returned, although the faults stopped; b's " +
-				"enter (step 2, pending): its own znode",
+			Says: "b's own znode /b-0 went at step 4, when session 0x62 ended, and then b's enter " +
+				"(step 2, pending) never returned",
 			Steps: "a enter(2); b enter(2) owns b-0; b expires b-0; rest"},
 		{Name: "never leaves", Bad: lin.Liveness,
 			Says:  "a's leave (step 5, pending) never returned",
@@ -57,6 +57,9 @@ func TestDoubleBarriers(t *testing.T) {
 		{Name: "gives up beside the other", Bad: lin.Liveness,
 			Says:  "gave up after 101ms, though 2 members",
 			Steps: "a enter(2); b enter(2); pass 99; a unknown; b unknown; rest"},
+		{Name: "gives up without its place", Bad: lin.Liveness,
+			Says:  "a's own znode /a-0 went at step 4, when session 0x61 ended, and then a's enter",
+			Steps: "a enter(2) owns a-0; b enter(2); a expires a-0; pass 99; a unknown; b unknown; rest"},
 		{Name: "gives up beside one who is in the round before",
 			Steps: "a enter(1); b enter(1); a ok@1; b ok@2; a leave() unknown; a enter(1); pass 99; " +
 				"a unknown; b leave() ok; rest"},

@@ -207,10 +207,11 @@ func (t *thresholdTable) judgeLiveness(left *lin.Leftovers) []lin.Verdict {
 			continue
 		}
 		if why := t.whyShouldHavePassed(s); why != "" {
-			return []lin.Verdict{judging.Violated(lin.Liveness, []int64{s.come.Call, s.come.Return},
+			return []lin.Verdict{judging.AroundLost(t.log, s.come, judging.Violated(lin.Liveness,
+				[]int64{s.come.Call, s.come.Return},
 				"%s gave up after %v, though for the last %v, undisturbed, %s",
 				judging.Describe(s.come), s.come.ReturnTime-s.come.CallTime,
-				t.claims.Patience, why)}
+				t.claims.Patience, why))}
 		}
 	}
 	mayWait := func(op lin.Op) bool { return op.Kind == ops.Wait && t.mayWait() }

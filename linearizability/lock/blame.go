@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judging"
@@ -12,7 +13,8 @@ import (
 
 // stuckVerdict is the verdict on a stuck call. A directory is not to blame.
 func stuckVerdict(t table, op lin.Op, left *lin.Leftovers) lin.Verdict {
-	v := judging.Violated(lin.Liveness, []int64{op.Call}, "%s", whyStuck(t, op, left))
+	v := judging.AroundLost(t.log, op,
+		judging.Violated(lin.Liveness, []int64{op.Call}, "%s", whyStuck(t, op, left)))
 	w, _ := judging.WaitOf(left, op.Client)
 	n, exists := keeper(t, op, left, w.Path)
 	if exists && (n.Owner != 0 || n.Path != t.claims.Path && !judging.HasChild(left, n.Path)) {
@@ -29,7 +31,7 @@ func whyStuck(t table, op lin.Op, left *lin.Leftovers) string {
 		return fmt.Sprintf("%s never returned, although the faults stopped", judging.Describe(op))
 	case w.Path == "":
 		return fmt.Sprintf("%s never returned, and waits for %s%s", judging.Describe(op),
-			cmp.Or(w.Why, "no znode"), judging.AfterLast(w)+judging.LostPlace(t.log, op))
+			cmp.Or(w.Why, "no znode"), judging.AfterLast(w))
 	}
 	n, exists := keeper(t, op, left, w.Path)
 	does, often := "waits for", ""
@@ -52,8 +54,9 @@ func whyStuck(t table, op lin.Op, left *lin.Leftovers) string {
 			return fmt.Sprintf("client %s %s %s%s which %s", op.Client, does, child.Path,
 				cmp.Or(often, ","), blame(t, child, op, left, op.Client))
 		}
-		why := judging.LostPlace(t.log, op)
-		if why == "" && n.Path != t.claims.Path {
+		lost, _ := judging.LostPlace(t.log, op)
+		why := ""
+		if lost == "" && n.Path != t.claims.Path {
 			why = " and " + blame(t, n, op, left)
 		}
 		return fmt.Sprintf("client %s %s %s%s which has no child%s", op.Client, does, w.Path,
@@ -62,8 +65,15 @@ func whyStuck(t table, op lin.Op, left *lin.Leftovers) string {
 		return fmt.Sprintf("client %s %s %s%s which %s, and %s never returned", op.Client, does,
 			w.Path, often, judging.WhyMissing(t.log, w.Path), judging.Describe(op))
 	}
-	return fmt.Sprintf("client %s waits for %s, which %s: it missed the delete and nothing will "+
-		"wake it", op.Client, w.Path, judging.WhyMissing(t.log, w.Path))
+	in := ""
+	for _, z := range t.log.Znodes {
+		if z.Path == w.Path {
+			in = strings.TrimSuffix(inCall(t.history, z), ",")
+		}
+	}
+	return fmt.Sprintf("client %s waits for %s, which %s%s: %s", op.Client, w.Path,
+		judging.WhyMissing(t.log, w.Path), in,
+		cmp.Or(w.Why, "it missed the delete and nothing will wake it"))
 }
 
 // keeper is the znode that keeps a call which waits for the one at a path: of a directory the

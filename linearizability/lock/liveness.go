@@ -58,7 +58,7 @@ func firstCause(t table, stuck []lin.Op, left *lin.Leftovers) lin.Op {
 			return op
 		}
 	}
-	return stuck[0]
+	return judging.FirstLost(t.log, stuck)
 }
 
 // holderAtRest returns a hold of another client or handle for which a pending operation rightly

@@ -255,8 +255,8 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 			Build: ownersAreKnown},
 		{Name: "its place is gone", Bad: lin.Liveness,
 			Opts: Claims{AllowedAtRest: []string{"/lock/deep"}},
-			Says: "which has no child; its own znode /lock/b-0000000000 went at step 3, when " +
-				"session 0x2 ended",
+			Says: "b's own znode /lock/b-0000000000 went at step 3, when session 0x2 ended, and " +
+				"then client b waits for /lock, which has no child",
 			Steps: "b lock() owns b-0; b expires b-0; rest .; b waits lock ."},
 		{Name: "behind each other", Bad: lin.Liveness,
 			Says: "client a waits for /lock/b-0000000001, which belongs to b's session 0x2, who " +
@@ -286,7 +286,7 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 			Says:  "which does not exist: it missed the delete",
 			Steps: "b lock() owns b-1; rest b-1; b waits lock a-0"},
 		{Name: "missed wake-up by an unlock", Bad: lin.Liveness,
-			Says:  "which does not exist: a deleted it at step 5: it missed the delete",
+			Says:  "does not exist: a deleted it at step 5, in a's unlock (steps 4 to 6): it missed",
 			Steps: "a locks a-0; a unlocks a-0; b lock() owns b-1; rest b-1; b waits lock a-0"},
 		{Name: "dead session's znode", Bad: lin.Liveness,
 			Says: "that session has ended, but the znode is still there",

@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -14,8 +16,8 @@ func badPattern(t table) (v lin.Verdict, bad bool) {
 		if e.offer == nil || len(e.znodes) == 0 && t.log.Known && len(e.takes) > 0 {
 			return judging.Violated(lin.Linearizability,
 				[]int64{e.takes[0].Call, e.takes[0].Return},
-				"%s returned element %s, which was never in the queue",
-				judging.Describe(*e.takes[0]), e.name), true
+				"%s returned element %s, which was never in the queue%s",
+				judging.Describe(*e.takes[0]), e.name, removedIn(t, *e.takes[0])), true
 		}
 		if len(e.takes) > 1 && !t.claims.MayDuplicate {
 			return judging.Violated(lin.Linearizability,
@@ -30,6 +32,17 @@ func badPattern(t table) (v lin.Verdict, bad bool) {
 		return tooStale(t)
 	}
 	return falseEmpty(t)
+}
+
+// removedIn tells what a take has removed, if that is known: with which data it was made.
+func removedIn(t table, take lin.Op) string {
+	for _, z := range t.log.Znodes {
+		if z.Remover == take.Client && take.Call <= z.Deleted && z.Deleted <= take.Return {
+			return fmt.Sprintf("; it removed %s, which %s had created with %q at step %d", z.Path,
+				cmp.Or(z.Creator, "somebody"), z.Data, z.Created)
+		}
+	}
+	return ""
 }
 
 // falseEmpty looks for an empty answer that is certainly wrong: at every moment of the call some

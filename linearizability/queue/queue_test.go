@@ -40,6 +40,9 @@ func TestQueueOrderAndLinearizability(t *testing.T) {
 		{Name: "never offered", Bad: lin.Linearizability,
 			Says:  "returned element ghost, which was never in the queue",
 			Steps: "a offers x; b take() -> ghost"},
+		{Name: "another than it was made with", Bad: lin.Linearizability,
+			Says:  `never in the queue; it removed /q/x, which a had created with "x" at step 2`,
+			Steps: "a offers x; b take() deletes x -> ghost"},
 		{Name: "not empty", Bad: lin.Linearizability,
 			Says: "b's poll (steps 4 to 5) found the queue empty, although it never was " +
 				"meanwhile: element x", Steps: "a offers x; b poll() empty; b takes x"},

@@ -2,7 +2,6 @@ package judging
 
 import (
 	"slices"
-	"strings"
 
 	lin "github.com/zksim/zksim/linearizability"
 )
@@ -16,24 +15,20 @@ func Returns(h lin.History, left *lin.Leftovers, mayWait func(lin.Op) bool) []li
 	case left == nil:
 		return Unsettled(stuck)
 	case len(stuck) > 0 && !IsLessSpecific(stuck[0], left):
-		v := NeverReturned(h, stuck[0], left)
-		v.Summary += lostPlace(h, stuck[1:])
-		return []lin.Verdict{v}
+		return []lin.Verdict{NeverReturned(h, FirstLost(ReadLog(h.Server), stuck), left)}
 	case len(left.Wedged) > 0:
 		return []lin.Verdict{Wedged(left)}
 	}
 	return []lin.Verdict{Fine(lin.Liveness, "every call returned that had to")}
 }
 
-// lostPlace names the first of other stuck calls whose znode has gone: the rest may wait for that.
-func lostPlace(h lin.History, others []lin.Op) string {
-	log := ReadLog(h.Server)
-	for _, op := range others {
-		if lost := LostPlace(log, op); lost != "" {
-			return "; " + Describe(op) + ":" + strings.TrimPrefix(lost, ";")
-		}
-	}
-	return ""
+// FirstLost is the first call whose last ephemeral went without its client's doing, if there is
+// one: the others may wait for that call. Otherwise it is the first of all.
+func FirstLost(log Log, stuck []lin.Op) lin.Op {
+	return stuck[max(0, slices.IndexFunc(stuck, func(op lin.Op) bool {
+		lost, itself := LostPlace(log, op)
+		return lost != "" && !itself
+	}))]
 }
 
 // IsLessSpecific reports whether the verdict on a pending call says less than one on a stuck

@@ -11,8 +11,20 @@ import (
 
 // NeverReturned is the verdict on a call that is pending at rest.
 func NeverReturned(h lin.History, op lin.Op, left *lin.Leftovers) lin.Verdict {
-	return Violated(lin.Liveness, []int64{op.Call}, "%s never returned, although the faults stopped%s",
-		Describe(op), WaitsFor(h, op, left))
+	return AroundLost(ReadLog(h.Server), op, Violated(lin.Liveness, []int64{op.Call},
+		"%s never returned, although the faults stopped%s", Describe(op), WaitsFor(h, op, left)))
+}
+
+// AroundLost adds to a verdict on a call that waits in vain how the last ephemeral went that the
+// call has made, if it did. If another deleted it, this comes first: the call went on without it.
+func AroundLost(log Log, op lin.Op, v lin.Verdict) lin.Verdict {
+	switch lost, itself := LostPlace(log, op); {
+	case itself && op.Pending():
+		v.Summary += "; " + lost
+	case lost != "" && !itself:
+		v.Summary = lost + ", and then " + v.Summary
+	}
+	return v
 }
 
 // WaitsFor describes what keeps a pending call, if that is known.
@@ -34,9 +46,9 @@ func WaitsFor(h lin.History, op lin.Op, left *lin.Leftovers) string {
 		}
 		return text
 	case known && w.Why != "":
-		return "; it waits for " + w.Why + AfterLast(w) + LostPlace(log, op)
+		return "; it waits for " + w.Why + AfterLast(w)
 	case known && w.Last != "":
-		return "; it waits for no znode" + AfterLast(w) + LostPlace(log, op)
+		return "; it waits for no znode" + AfterLast(w)
 	}
 	return ""
 }
@@ -54,14 +66,13 @@ func AfterLast(w lin.Wait) string {
 func StateOf(h lin.History, log Log, op lin.Op, left *lin.Leftovers, at string) string {
 	n, exists := NodeAt(left, at)
 	if !exists {
-		return WhyMissing(log, at) + LostPlace(log, op)
+		return WhyMissing(log, at)
 	}
 	if child, ok := FirstChild(left, at, op.Client); ok {
-		return fmt.Sprintf("holds %s: that %s", child.Path, madeText(h, log, child)) +
-			LostPlace(log, op)
+		return fmt.Sprintf("holds %s: that %s", child.Path, madeText(h, log, child))
 	}
 	if IsDirectory(log, left, n) {
-		return "has no child" + LostPlace(log, op)
+		return "has no child"
 	}
 	return madeText(h, log, n)
 }
@@ -74,8 +85,9 @@ func IsDirectory(log Log, left *lin.Leftovers, n lin.NodeAtRest) bool {
 		}))
 }
 
-// LostPlace says how the last ephemeral that a call has made went, if it did.
-func LostPlace(log Log, op lin.Op) string {
+// LostPlace says how the last ephemeral that a call has made went, if it did, and whether its own
+// client deleted it.
+func LostPlace(log Log, op lin.Op) (text string, itself bool) {
 	var own *Znode
 	for _, z := range log.Znodes {
 		if z.Creator == op.Client && z.Owner != 0 && op.Call <= z.Created && z.Created <= End(op) {
@@ -83,14 +95,17 @@ func LostPlace(log Log, op lin.Op) string {
 		}
 	}
 	switch {
-	case own == nil || own.Deleted == Never:
-		return ""
+	case own == nil || own.Deleted == Never || own.Deleted > End(op):
+		return "", false
 	case own.EndedWithSession():
-		return fmt.Sprintf("; its own znode %s went at step %d, when %s ended", own.Path, own.Deleted,
-			Session(own.Owner))
+		return fmt.Sprintf("%s's own znode %s went at step %d, when %s ended", op.Client, own.Path,
+			own.Deleted, Session(own.Owner)), false
+	case own.RemovedByWhom() == op.Client:
+		return fmt.Sprintf("%s deleted its own znode %s at step %d", op.Client, own.Path,
+			own.Deleted), true
 	}
-	return fmt.Sprintf("; %s deleted its own znode %s at step %d", own.RemovedByWhom(), own.Path,
-		own.Deleted)
+	return fmt.Sprintf("%s deleted %s's own znode %s at step %d", own.RemovedByWhom(), op.Client,
+		own.Path, own.Deleted), false
 }
 
 // WhyMissing tells who deleted a znode, if the log knows it.

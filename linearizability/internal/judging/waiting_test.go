@@ -21,7 +21,8 @@ func TestAMissingZnodeIsToldWithWhatTheWaiterDid(t *testing.T) {
 	check.Equal(t, text, "; it waits for a watch on /double/ready, which was left by an earlier attempt")
 }
 
-// TestAWaiterWithoutItsPlaceIsToldOfIt: the child of another is no reason to wait for ever.
+// TestAWaiterWithoutItsPlaceIsToldOfIt: the child of another is no reason to wait for ever. What
+// took the place comes first, unless it was the waiter itself.
 func TestAWaiterWithoutItsPlaceIsToldOfIt(t *testing.T) {
 	left := &lin.Leftovers{Waiting: []lin.Wait{{Client: "a", Path: "/d"}},
 		Nodes: []lin.NodeAtRest{{Path: "/d", Czxid: 1}, {Path: "/d/b", Czxid: 3}}}
@@ -30,7 +31,11 @@ func TestAWaiterWithoutItsPlaceIsToldOfIt(t *testing.T) {
 		{Kind: lin.NodeCreated, Client: "b", Session: 8, Path: "/d/b", Step: 3, Czxid: 3, Zxid: 3},
 		{Kind: lin.NodeDeleted, Client: "a", Session: 7, Owner: 7, Path: "/d/a", Step: 4, Czxid: 2, Zxid: 4},
 	}}
-	text := WaitsFor(h, lin.Op{Client: "a", Call: 1, Outcome: lin.OpPending}, left)
-	check.Equal(t, text, "; it waits for a watch on /d, which holds /d/b: that was left by b's create "+
-		"at step 3; a deleted its own znode /d/a at step 4")
+	waits := "a's enter (step 1, pending) never returned, although the faults stopped; it waits for a " +
+		"watch on /d, which holds /d/b: that was left by b's create at step 3"
+	op := lin.Op{Client: "a", Kind: "enter", Call: 1, Outcome: lin.OpPending}
+	check.Equal(t, NeverReturned(h, op, left).Summary, waits+"; a deleted its own znode /d/a at step 4")
+	h.Server[2].Client, h.Server[2].Session = "", 0
+	check.Equal(t, NeverReturned(h, op, left).Summary,
+		"a's own znode /d/a went at step 4, when session 0x7 ended, and then "+waits)
 }
