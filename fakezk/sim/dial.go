@@ -176,6 +176,7 @@ func (s *dials) failUnsent(d *dialing) {
 	s.record.Log(p.name, "fails what it has not sent: %v", zk.ErrNoServer)
 	for _, request := range unsent {
 		s.agenda.Schedule(s.agenda.Now(), func() {
+			s.turns.goOn()
 			p.woken()
 			request.Fail(zk.ErrNoServer)
 		})

@@ -27,6 +27,7 @@ type processes struct {
 	guard   *guard.Guard
 	inbox   *inbox
 	faults  *carry.Network
+	turns   *turns
 	perform func([]carry.Action)
 
 	list    []*process
@@ -37,7 +38,16 @@ type processes struct {
 func (s *processes) start(actor Actor, at time.Duration) {
 	p := s.begin(actor, actor.Name)
 	s.running++
-	s.agenda.Schedule(at, func() { go p.run() })
+	s.agenda.Schedule(at, func() { s.run(p) })
+}
+
+// run runs the script of a process. Under turns that waits for its turn.
+func (s *processes) run(p *process) {
+	if s.turns.on() {
+		s.turns.add(trace.Wakes, p, 0, func() { go p.run() })
+	} else {
+		go p.run()
+	}
 }
 
 // begin makes a process.
@@ -92,7 +102,7 @@ func (s *processes) respawn(old *process) {
 	}
 	p := s.begin(old.actor, old.name+"'")
 	s.record.Log(p.name, "begins")
-	go p.run()
+	s.run(p)
 }
 
 // named is the number of the newest client of a name, 0 if there is none.

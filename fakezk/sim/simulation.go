@@ -73,7 +73,7 @@ func (s *simulation) assemble(ctx context.Context) {
 		links: map[engine.ConnID]*link{}}
 	s.order = &order{network: s.network, ranks: map[stream]uint64{}}
 	s.turns = &turns{network: s.network, inbox: s.inbox, agenda: s.agenda, engine: s.engine,
-		chooser: w.Chooser, atOnce: w.atOnce, hideCounts: w.HideCounts,
+		chooser: w.Chooser, hideCounts: w.HideCounts,
 		applies: map[[2]int]int{}, seen: map[any]trace.Thing{}}
 	s.network.turn = s.turns.sent
 	s.replicas = &replicas{number: servers, engine: s.engine, agenda: s.agenda, draws: d,
@@ -85,7 +85,7 @@ func (s *simulation) assemble(ctx context.Context) {
 	s.server = &server{engine: s.engine, agenda: s.agenda, record: s.record, faults: s.faults,
 		network: s.network, replicas: s.replicas, perform: perform, stackOf: w.StackOf}
 	s.processes = &processes{agenda: s.agenda, record: s.record, guard: s.guard, inbox: s.inbox,
-		faults: s.faults, perform: perform}
+		faults: s.faults, turns: s.turns, perform: perform}
 	s.server.expired = s.processes.expired
 	s.dials = &dials{agenda: s.agenda, draws: d, record: s.record, inbox: s.inbox,
 		network: s.network, turns: s.turns, engine: s.engine, servers: servers}

@@ -32,19 +32,12 @@ const Instant = time.Microsecond
 //
 // Each process has a reckoning, the time that it would be if messages were as quick as light: a
 // pause of the script moves it, and a message takes it along. It only says what is too late.
-//
-// The end of a dial is no matter of choice if it is all that can reach its client: the client has
-// nothing else to do, as synctest.Wait has told, and no script hears of it. It waits for its turn
-// if the client also sleeps or has another connection, or if a fault may still take it away. A
-// reply is a choice: behind it the script goes on, and whether that comes before or behind what
-// another client says is for the judge to see.
 type turns struct {
 	network *network
 	inbox   *inbox
 	agenda  *agenda.Agenda
 	engine  *engine.Engine
-	chooser Chooser                // nil: the numbers of the schedule
-	atOnce  func(byRule bool) bool // for tests
+	chooser Chooser // nil: the numbers of the schedule
 
 	hideCounts bool // see World
 	follow     func(server int, zxid int64)
@@ -53,7 +46,7 @@ type turns struct {
 	planned   bool           // a thing is in the agenda
 	own       bool           // the event of the agenda under way is a thing
 	reckoning time.Duration  // of that thing
-	held      time.Duration  // until when messages are held: in the agenda
+	held      time.Duration  // until when messages are held: the last of these in the agenda
 	apart     bool           // see trace.Turn
 	at        time.Duration  // of the last turn
 	chosen    int            // turns with a choice so far
@@ -170,7 +163,7 @@ func (t *turns) plan(until time.Duration) bool {
 	case next != nil:
 		t.planned = true
 		t.agenda.Schedule(t.agenda.Now(), func() { t.take(next) })
-	case held > t.held && held < until:
+	case held > 0 && held != t.held && held < until:
 		t.held = held
 		t.agenda.Schedule(held, func() {})
 	default:
@@ -331,52 +324,8 @@ func (t *turns) open() (list []*thing, held time.Duration) {
 	}), held
 }
 
-// comesAtOnce reports whether a thing is no matter of choice: nobody notices it, or it is the end
-// of a dial, and all that can reach its client.
-func (t *turns) comesAtOnce(w *thing) bool {
-	if w.apply != nil {
-		return t.isUnnoticed(w.apply)
-	}
-	rule := w.Kind == trace.DialEnds && t.isOnlyOne(w) && !t.mayLose(w)
-	if t.atOnce != nil {
-		return t.atOnce(rule)
-	}
-	return rule
-}
-
-// mayLose reports whether a fault that may still act on a request would take a thing away or hold
-// it: what is under way to the client, or, when the server goes down, the end of anybody's dial.
-// Other faults end the connection behind what is under way.
-func (t *turns) mayLose(w *thing) bool {
-	return slices.ContainsFunc(t.network.faults.Armed(), func(f *carry.Armed) bool {
-		switch {
-		case f.Fired:
-			return false
-		case f.Kind == fault.Restart || f.Client == "":
-			return true
-		case f.Client != w.process.name:
-			return false
-		}
-		return f.Kind.EndsProcess() || f.Kind == fault.Blackhole || f.Kind == fault.Stall ||
-			f.Kind == fault.Pause
-	})
-}
-
-// isOnlyOne reports whether nothing but a thing can reach its client.
-func (t *turns) isOnlyOne(w *thing) bool {
-	sources := 0
-	for _, other := range t.waiting {
-		if other.process == w.process {
-			sources++
-		}
-	}
-	for _, l := range t.network.links {
-		if l.process == w.process {
-			sources++
-		}
-	}
-	return sources == 1 || w.process.isDead()
-}
+// comesAtOnce reports whether a thing is no matter of choice: nobody notices it.
+func (t *turns) comesAtOnce(w *thing) bool { return w.apply != nil && t.isUnnoticed(w.apply) }
 
 // describe returns the description of a thing, for the chooser.
 func (t *turns) describe(w *thing) trace.Thing {

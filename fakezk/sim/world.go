@@ -106,8 +106,6 @@ type World struct {
 
 	unordered  bool // negative control: no canonical order, see the tests
 	noDeferral bool // for tests: no ping is put off, and replies to pings are handed over
-	// atOnce, for tests, replaces the rule for what only one client notices; see turns.
-	atOnce func(byRule bool) bool
 }
 
 // MaxServers is the greatest number of servers of a World.

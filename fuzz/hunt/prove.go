@@ -104,14 +104,16 @@ type Proof struct {
 //   - The script, and all that it draws by the seed: payloads, pauses, contexts. So is what the
 //     code draws by crypto/rand.
 //   - Time passes when nothing is under way. So timers, the client's own and those of the code,
-//     come behind all messages that were sent before. So do the ends of contexts of the script that
-//     last longer than [sim.Lateness]; shorter ones, and such pauses, take no time.
+//     come behind all messages that were sent before, and those of one instant in one order. So do
+//     the ends of contexts of the script that last longer than [sim.Lateness]; shorter ones, and
+//     such pauses, take no time.
 //   - With a fault, at one server, the order of the begins and ends of calls of different clients
 //     for each order of their requests. Tried are the orders in which one hold ends and another
 //     begins: of a lock, a lease, leadership, an element that was taken, and between enter or join
 //     and leave. So are those of a call that is answered from memory and the begins and ends of
-//     others. Without a fault all are tried.
+//     others. Without a fault all orders of a begin and an end are tried.
 //   - Which server each client dials first. No server is behind while time passes.
+//   - The order of the names in a list of children. Handshakes and pings, which no fault strikes.
 //   - Goroutines of one client that one thing wakes go on in one order.
 //   - Of two writes that commute, which one has the higher zxid: code that compares the Czxid or
 //     the Mzxid of nodes sees one order. So does code that compares the ids of sessions.
@@ -467,7 +469,7 @@ func (p *prover) take(t *tree, w *walker, o *scenario.Outcome) {
 		t.events[e.Client] = max(t.events[e.Client], e.Number)
 	}
 	for _, at := range w.instants[1:] {
-		t.instants[at] = true
+		t.instants[at+sim.Instant] = true // what has no turn has come by then
 	}
 	switch o.Status() {
 	case linearizability.Violated:

@@ -59,13 +59,14 @@ func (w *walker) noteSaid(lines []trace.Said) {
 // hear follows the calls of a run. Before are those that were under way when the first of the lines
 // came: a call is answered at once if more calls of its kind return than had begun by then.
 func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
-	words, client := strings.Fields(line.Text), clientOf(line.Client)
+	client := clientOf(line.Client)
+	called, calls := strings.CutPrefix(line.Text, "calls ")
+	op, returns, ends := cutOutcome(line.Text)
 	switch {
 	case line.Text == scenario.ToldLost:
 		s.Ends = true
-	case len(words) < 2:
-	case words[0] == "calls":
-		op := words[1]
+	case calls:
+		op, _, _ = strings.Cut(called, " ")
 		s.Calls = true
 		s.Ends = w.all || slices.Contains(holdEnds, op) && (w.shared || w.holds[client] > 0)
 		w.open[trace.Said{Client: line.Client, Text: op}]++
@@ -73,13 +74,13 @@ func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
 			w.holds[client]++ // even if it fails
 			delete(w.ended, client)
 		}
-	case strings.HasPrefix(words[1], "returns"), strings.HasPrefix(words[1], "fails"):
-		op := words[0]
-		call := trace.Said{Client: line.Client, Text: op}
+	case ends:
+		call := trace.Said{Client: line.Client}
+		call.Text, _, _ = strings.Cut(op, " ") // of a kind such as read it
 		w.open[call]--
 		before[call]--
 		s.AtOnce = before[call] < 0
-		if strings.HasPrefix(words[1], "returns") {
+		if returns {
 			s.Calls = true
 			s.Begins = w.all || slices.Contains(holdBegins, op)
 			s.Ends = op == ops.Hold
@@ -87,6 +88,16 @@ func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
 		}
 	}
 	return s
+}
+
+// cutOutcome finds the kind of a call in the line of its end, and whether it has returned.
+func cutOutcome(line string) (op string, returns, ends bool) {
+	returned, _, returns := strings.Cut(line, " returns")
+	failed, _, fails := strings.Cut(line, " fails")
+	if returns && (!fails || len(returned) < len(failed)) {
+		return returned, true, true
+	}
+	return failed, false, fails
 }
 
 // noteEnd counts what a client still holds when a call has returned. A call that fails ends

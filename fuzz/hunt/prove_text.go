@@ -45,52 +45,58 @@ func (p *Proof) String() string {
 	return fmt.Sprintf("holds: %d classes of runs, complete, %s", p.Classes, within)
 }
 
-// Scope says in words what was tried and what was not. So it tells what a proof does not prove. For
-// a violation it is about the runs with fewer faults.
+// Scope says in words what was tried and what was not, one item a line. So it tells what a proof
+// does not prove. For a violation it is about the runs with fewer faults.
 func (p *Proof) Scope() string {
-	text := "tried: every order in which requests reach the server, in which messages, dials " +
-		"and ends of pauses and contexts reach a client, and in which calls of different clients " +
-		"begin and end\n"
-	faults := p.Faults
+	lines := []string{"tried: every order in which requests reach the server, in which messages, " +
+		"dials and ends of pauses and contexts reach a client, and in which one client's call begins " +
+		"and another's ends"}
+	not := []string{
+		"other scripts, payloads, pauses and random numbers than those of seed %d",
+		"other faults",
+	}
+	faults, servers := p.Faults, p.Scenario.Script.Servers
 	if p.Violation != nil {
 		faults = len(p.Violation.Scenario.Plan) - 1
 	}
-	others := "other faults"
 	if faults > 0 {
-		text += "tried: each of " + p.kinds(false) +
-			", at every request and notification, and the end of a session whenever something " +
-			"happens\n"
+		lines = append(lines, "tried: each of "+p.kinds(false)+
+			", at every request and notification, and the end of a session whenever something happens")
+		not = append(not, "faults of handshakes and pings")
 	}
 	if faults > 0 && len(p.bounds.Lasting) > 0 {
-		text += fmt.Sprintf("tried: each of %s, at every request and notification, for %s\n",
-			p.kinds(true), textOf(p.bounds.Lasting))
-		others += ", and other lengths of these"
+		lines = append(lines, fmt.Sprintf("tried: each of %s, at every request and notification, for %s",
+			p.kinds(true), textOf(p.bounds.Lasting)))
+		not[1] += ", and other lengths of these"
 	}
-	if servers := p.Scenario.Script.Servers; servers > 1 {
-		text += fmt.Sprintf("tried: every order in which %d servers apply changes\n", servers)
-		others += "; other servers of the clients than those of this seed, faults of servers, and " +
-			"servers that are behind while time passes"
+	if servers > 1 {
+		lines = append(lines, fmt.Sprintf("tried: every order in which %d servers apply changes", servers))
+		not = append(not, "other servers of the clients than those of this seed, faults of servers, and "+
+			"servers that are behind while time passes")
 	} else {
-		others += "; several servers"
-		if faults > 0 {
-			others += "; with a fault, other orders of the begins and ends of calls of different " +
-				"clients, but for those of holds and of calls that are answered from memory"
-		}
+		not = append(not, "several servers")
+	}
+	if servers <= 1 && faults > 0 {
+		not = append(not, "with a fault, other orders of the begins and ends of calls of different "+
+			"clients, but for those of holds (from lock, acquire, lead, take, poll, enter or join on) "+
+			"and of calls that are answered from memory")
 	}
 	switch {
 	case !p.Counts:
-		text += "hidden, as the code is said not to look: Stat.NumChildren, Cversion and Pzxid in " +
-			"replies that list no children\n"
+		lines = append(lines, "hidden, as the code is said not to look: Stat.NumChildren, Cversion "+
+			"and Pzxid in replies that list no children")
 	case p.bounds.HideCounts:
-		text += "not hidden, as the code looks at them: counts of children in stats\n"
+		lines = append(lines, "not hidden, as the code looks at them: counts of children in stats")
 	}
-	return text + fmt.Sprintf("not tried, so not proved: other scripts, payloads, pauses and random "+
-		"numbers than those of seed %d; %s; other orders of the zxids of writes that commute, and of "+
-		"the ids of sessions; "+
-		"timers that end while a message is under way (pauses of the script below %v, and its "+
-		"contexts below that, take no time, and end in every order); other orders of the "+
-		"goroutines of one client, and after the end of all scripts",
-		p.Scenario.Seed, others, sim.Lateness)
+	not[0] = fmt.Sprintf(not[0], p.Scenario.Seed)
+	not = append(not, "other orders of the zxids of writes that commute, of the ids of sessions, and "+
+		"of the names in a list of children",
+		fmt.Sprintf("timers that end while a message is under way (pauses of the script below %v, and "+
+			"its contexts below that, take no time, and end in every order)", sim.Lateness),
+		"other orders of timers that end at once, of the goroutines of one client, and after the end "+
+			"of all scripts")
+	return strings.Join(append(lines, "not tried, so not proved:"), "\n") + "\n  " +
+		strings.Join(not, "\n  ")
 }
 
 // kinds are the kinds of faults that were tried, those that last or the others.

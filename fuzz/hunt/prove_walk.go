@@ -50,6 +50,7 @@ type walker struct {
 	ended    map[string]bool    // whether a client has ended a hold since it began the last one
 	more     []more             // to be tried
 	instants []time.Duration    // of its turns
+	then     time.Duration      // of the last choice
 	slept    bool               // something has come at once that was asleep
 	long     bool               // it had more than mostEvents
 	diverged error
@@ -151,11 +152,11 @@ func (w *walker) choose(t trace.Turn) int {
 	if w.at > 0 {
 		w.noteLost(t.Lost)
 	}
+	if n := len(w.instants); n == 0 || t.Time > w.instants[n-1]+sim.Instant {
+		w.instants = append(w.instants, t.Time)
+	}
 	if len(t.Things) == 0 {
 		return 0
-	}
-	if n := len(w.instants); n == 0 || t.Time > w.instants[n-1] {
-		w.instants = append(w.instants, t.Time)
 	}
 	var made step
 	if t.AtOnce {
@@ -170,6 +171,12 @@ func (w *walker) choose(t trace.Turn) int {
 		if made = w.steps[w.at]; w.known > w.at {
 			w.complete(made.choice, t)
 		}
+		if t.Apart && t.Time <= w.then+sim.Instant && w.holdsUp(t) {
+			w.diverged = fmt.Errorf("before choice %d something happened that has no order to choose",
+				w.at+1)
+			return -1
+		}
+		w.then = t.Time
 		if w.at++; !sameThings(made.things, t.Things) {
 			w.diverged = fmt.Errorf("%s: choice %d is between %v; before it was between %v",
 				Diverges("run"), w.at, t.Things, made.things)
@@ -181,6 +188,13 @@ func (w *walker) choose(t trace.Turn) int {
 	}
 	w.came++
 	return made.picked
+}
+
+// holdsUp reports whether something that was open at the last choice is still open.
+func (w *walker) holdsUp(t trace.Turn) bool {
+	return w.at > 0 && slices.ContainsFunc(t.Things, func(thing trace.Thing) bool {
+		return slices.ContainsFunc(w.steps[w.at-1].things, thing.Same)
+	})
 }
 
 // pauses reports whether scripts pause at the end of a long run. A pause takes no time in a proof,

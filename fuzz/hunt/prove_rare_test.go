@@ -1,0 +1,161 @@
+package hunt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// code is a call of a script, which says something.
+type code func(p *scenario.Player) string
+
+// rare is a scenario of two clients. The steps of their scripts are those of tiny, or code. A run
+// is violated if it is the one that is looked for, by the calls of each client.
+func rare(a, b []any, isIt func(a, b []linearizability.Op) bool) scenario.Scenario {
+	s := tiny("", "")
+	s.Workload.Play = func(p *scenario.Player, _ scenario.Script) {
+		p.Conn()
+		for _, step := range [][]any{a, b}[p.Index()] {
+			do, isCode := step.(code)
+			kind, path := "some code", ""
+			if !isCode {
+				kind, path, _ = strings.Cut(step.(string), " ")
+			}
+			p.Do(kind, path, func(context.Context) (r linearizability.Result, err error) {
+				if isCode {
+					r.Output = do(p)
+				} else {
+					r.Output, err = tinyStep(p, kind, path)
+				}
+				return r, err
+			})
+		}
+	}
+	s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
+		v := linearizability.Verdict{Property: scenario.InvariantProperty}
+		of := map[string][]linearizability.Op{}
+		for _, op := range e.History.Ops {
+			of[op.Client] = append(of[op.Client], op)
+		}
+		if len(of["a"]) == len(a) && len(of["b"]) == len(b) && isIt(of["a"], of["b"]) {
+			v.Status, v.Summary = linearizability.Violated, "it"
+		}
+		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
+	}
+	return s
+}
+
+// awaits waits for a state of the connection.
+func awaits(state zk.State) code {
+	return func(p *scenario.Player) string {
+		for e := range p.Events() {
+			if e.State == state {
+				break
+			}
+		}
+		return ""
+	}
+}
+
+// TestProofsFindRareRuns: each was once left out of a proof that was said to be complete.
+func TestProofsFindRareRuns(t *testing.T) {
+	t.Parallel()
+	session := code(func(p *scenario.Player) string { return fmt.Sprint(p.Conn().SessionID()) })
+	reads := code(func(p *scenario.Player) string { v, _ := tinyStep(p, "get", "/x"); return v })
+	second := []time.Duration{time.Second}
+	for _, c := range []struct {
+		about string
+		b     Bounds
+		rare  scenario.Scenario
+	}{
+		{"a first call begins behind the other client's", Bounds{},
+			rare([]any{"put /x"}, []any{"get /x"}, func(a, b []linearizability.Op) bool {
+				return a[0].Return < b[0].Call
+			})},
+		{"and the other way round", Bounds{},
+			rare([]any{"put /x"}, []any{"get /x"}, func(a, b []linearizability.Op) bool {
+				return b[0].Return < a[0].Call
+			})},
+		{"a call begins before the end of a dial is told", Bounds{},
+			rare([]any{awaits(zk.StateConnected)}, []any{"get /x", "get /y"},
+				func(a, b []linearizability.Op) bool { return b[1].Call < a[0].Return })},
+		{"calls of a kind with a space", Bounds{},
+			rare([]any{reads, reads}, []any{reads, reads}, func(a, b []linearizability.Op) bool {
+				return b[1].Call < a[0].Return
+			})},
+		{"a session ends between sleeps of code", Bounds{Faults: 1},
+			rare([]any{"get /x", "nap", session, "nap", session, "get /y"}, []any{"get /y"},
+				func(a, _ []linearizability.Op) bool { return a[2].Output != a[4].Output })},
+		{"a dial is refused behind the end of a pause", Bounds{Faults: 1, Lasting: second},
+			rare([]any{"put /x"}, []any{code(pausesWhileItIsRefused)},
+				func(_, b []linearizability.Op) bool { return b[0].Output == "refused" })},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			p, err := Prove(t.Context(), c.rare, c.b)
+			check.OK(t, err)
+			check.Equal(t, p.Violation != nil, true, p)
+		})
+	}
+}
+
+// pausesWhileItIsRefused says so if a write behind its pause is refused, before it has heard of a
+// connection.
+func pausesWhileItIsRefused(p *scenario.Player) string {
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.Conn().Set("/y", nil, -1)
+		done <- err
+	}()
+	paused := make(chan struct{})
+	go func() {
+		p.Pause(10 * time.Millisecond)
+		close(paused)
+	}()
+	select {
+	case <-done:
+		return "too early"
+	case <-paused:
+	}
+	for {
+		select {
+		case e := <-p.Events():
+			if e.State == zk.StateConnected {
+				return "connected"
+			}
+			continue
+		default:
+		}
+		if errors.Is(<-done, zk.ErrNoServer) {
+			return "refused"
+		}
+		return ""
+	}
+}
+
+// TestShorterHoldsEndFirst, also those that began later.
+func TestShorterHoldsEndFirst(t *testing.T) {
+	t.Parallel()
+	s := tiny("get /x", "nap, get /y")
+	plan, err := parsePlan([]string{"delay 2s client=a request=1", "delay 500ms client=b request=1"})
+	check.OK(t, err)
+	p := newProver(s)
+	p.visit = func(o *scenario.Outcome) {
+		for _, op := range o.History.Ops {
+			at := o.Result.Trace.Entry(op.Return).Time.Round(time.Millisecond)
+			if want := 551 * time.Millisecond; op.Input == "/y" && at != want {
+				t.Errorf("b's get returns at %v; want %v", at, want)
+			}
+		}
+	}
+	p.plan(plan)
+	check.OK(t, p.run(t.Context()))
+	check.Equal(t, p.Classes > 0, true, "classes")
+}
