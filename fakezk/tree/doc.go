@@ -40,7 +40,8 @@
 // by name. What a server was writing when the copy was made is left out. If the latest snapshot
 // cannot be read, an older one takes its place, with all writes after that.
 //
-// JSON that zk-shell has written by cp or mirror to json://FILE is a tree file, too.
+// JSON that zk-shell has written by cp or mirror to json://FILE/PATH is a tree file, too, whose
+// paths begin with PATH.
 //
 // [Of] and [WriteFile] are the way back. Ephemeral nodes belong to sessions, so a tree does not
 // have them.
