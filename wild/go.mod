@@ -27,6 +27,7 @@ require (
 )
 
 require (
+	github.com/Comcast/go-leaderelection v0.0.0-20211210163058-1d7a4eade3f5
 	github.com/DataDog/datadog-agent/comp/core/tagger/origindetection v0.77.3 // indirect
 	github.com/DataDog/datadog-agent/pkg/obfuscate v0.77.3 // indirect
 	github.com/DataDog/datadog-agent/pkg/opentelemetry-mapping-go/otlp/attributes v0.77.3 // indirect

@@ -48,6 +48,6 @@ func libraries() []scenario.Workload {
 		goZookeeperLock(), samuelLock(), dubbogoLock(), zDivisionLock(), vaultLock(),
 		topicctlLock(), vitessLock(), vitessElection(), daprValue(), goKitRegistry(),
 		goKitInstancer(), gostRegistry(), prometheusDiscovery(), kvtoolsLock(), kvtoolsValue(),
-		kvtoolsWatch(), libkvLock(), libkvWatch(), confdWatch(),
+		kvtoolsWatch(), libkvLock(), libkvWatch(), confdWatch(), comcastElection(),
 	}
 }

@@ -28,7 +28,7 @@ var onRealServer = []string{
 	"go-kit-instancer-stops-after-an-error", "lock-left-behind-z-division",
 	"lock-lost-unlock-z-division", "dapr-creates-no-key", "vitess-stop-never-returns",
 	"kvtools-locked-without-owner", "kvtools-put-writes-nothing", "libkv-locked-without-owner",
-	"libkv-holder-not-told",
+	"libkv-holder-not-told", "comcast-left-behind", "comcast-resigned-in-vain",
 }
 
 // inRealTime are the scenarios of libraries that have fixed times: the clock and the World go

@@ -51,11 +51,11 @@ func subscribe(env object.Env, show func(...string)) registry.Registry {
 	}
 	at, err := common.NewURL("registry://"+address,
 		common.WithParamsValue(constant.ConfigTimeoutKey, scenario.SessionTimeout.String()))
-	check(err)
+	must(err)
 	r, err := extension.GetRegistry("zookeeper", at)
-	check(err)
+	must(err)
 	consumer, err := common.NewURL("consumer://127.0.0.1/" + service)
-	check(err)
+	must(err)
 	go func() { _ = r.Subscribe(consumer, &directory{map[string]string{}, show}) }()
 	context.AfterFunc(env.Context, r.Destroy)
 	return r
@@ -115,8 +115,8 @@ func instance(p, _ string) (name, data string, ok bool) {
 	return u.Ip, u.GetParam("data", ""), true
 }
 
-// check ends the script at the error of an address that is refused.
-func check(err error) {
+// must ends the script at the error of an address that is refused.
+func must(err error) {
 	if err != nil {
 		panic(err)
 	}

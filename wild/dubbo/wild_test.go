@@ -2,7 +2,6 @@ package main
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
 	"github.com/zksim/zksim/internal/testrun"
 )
@@ -19,28 +19,16 @@ func TestScenariosStillShow(t *testing.T) {
 	if !sim.Overlaid {
 		t.Skip("dubbo-go connects by itself; run it by: zksim go test -C wild/dubbo .")
 	}
-	names, err := filepath.Glob("testdata/*.yaml")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no scenarios: %v", err)
-	}
-	for _, name := range names {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".yaml"), func(t *testing.T) {
-			file := load(t, name)
-			var traces []string
-			for range 2 {
-				r, err := file.Check(false)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, p := range r.Problems {
-					t.Error(p)
-				}
-				traces = append(traces, r.Outcome.Result.Trace.Hash())
-			}
-			if traces[0] != traces[1] {
-				t.Error("two runs differ")
-			}
-		})
+	for _, name := range []string{"deaf-after-a-lost-connection", "deletes-its-own-provider",
+		"keeps-a-gone-provider"} {
+		var traces [2]string
+		for i := range traces {
+			r, err := load(t, name).Check(false)
+			check.OK(t, err)
+			check.Equal(t, len(r.Problems), 0, "%s: %q", name, r.Problems)
+			traces[i] = r.Outcome.Result.Trace.Hash()
+		}
+		check.Equal(t, traces[0], traces[1], "two runs of %s", name)
 	}
 }
 
@@ -51,36 +39,25 @@ func TestScenariosShowOnARealServer(t *testing.T) {
 		t.Skip("it takes five minutes; run it by: go test -C wild/dubbo . -full")
 	}
 	const pace = 2
-	server := realzk.Start(t, realzk.Options{
-		TickTime: 2 * time.Second / pace,
+	server := realzk.Start(t, realzk.Options{TickTime: 2 * time.Second / pace,
 		Properties: map[string]string{
 			"zookeeper.DigestAuthenticationProvider.superDigest": realworld.SuperDigest,
-		},
-		JVMFlags: []string{"-Xmx64m"},
-	})
+		}})
 	for _, name := range []string{"deaf-after-a-lost-connection", "deletes-its-own-provider"} {
-		t.Run(name, func(t *testing.T) {
-			file := load(t, filepath.Join("testdata", name+".yaml"))
-			for _, want := range []string{file.Property, ""} {
-				o, err := file.Scenario.RunReal(t.Context(), []realworld.Server{server}, pace)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if o.Property() != want {
-					t.Errorf("%s %q; want %q: %s\n%s", o.Status(), o.Property(), want,
-						o.Summary(), o.Story())
-				}
-				file.Scenario.Plan = nil
-			}
-		})
+		file := load(t, name)
+		for _, want := range []string{file.Property, ""} {
+			o, err := file.Scenario.RunReal(t.Context(), []realworld.Server{server}, pace)
+			check.OK(t, err)
+			check.Equal(t, o.Property(), want, "%s: %s", name, o.Story())
+			file.Scenario.Plan = nil
+		}
 	}
 }
 
 func load(t *testing.T, name string) saved.File {
 	t.Helper()
-	file, err := saved.Load(name, scenario.Catalogue{dubboRegistry()}.Find)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file, err := saved.Load(filepath.Join("testdata", name+".yaml"),
+		scenario.Catalogue{dubboRegistry()}.Find)
+	check.OK(t, err)
 	return file
 }
