@@ -92,7 +92,7 @@ var (
 	// evidence is one of several proofs of the same violation.
 	evidence = regexp.MustCompile(`: (?:it goes wrong with|these exclude each other).*|` +
 		`(?:: )?\S+'s .*, but the .* was .*|` +
-		`; the last that \S+ did or learned(?: before its context was done| before that| of it)?: .*|` +
+		`; the last that \S+ did or learned(?: before that| of it| in that call)?(?: before its context was done)?: .*|` +
 		`; (?:the last time that \S+ (?:read|listed)|no read of|\S+ (?:has )?(?:read|listed)|\S+'s \w+ succeeded),? .*|` +
 		`; (?:\S+'s \w+ (?:rests on|sent no) |the last write of ).*|` +
 		`^\S+'s \w+ removed .*, and can return only one: |` +

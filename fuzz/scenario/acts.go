@@ -99,8 +99,12 @@ func oneAct(
 			is(op.Return, "its %s failed with: %s", op.Kind, op.Err)
 		}
 	}
+	expired := int64(-1) // the loss of a session is told, not that of its connection after it
 	for _, n := range r.Notices {
-		if n.Client == client && (n.Kind == trace.Disconnected || n.Kind == trace.SessionExpired) {
+		if n.Client == client && n.Kind == trace.SessionExpired {
+			is(n.Step, "its client was told: %s", n.Kind)
+			expired = n.Step
+		} else if n.Client == client && n.Kind == trace.Disconnected && last != expired {
 			is(n.Step, "its client was told: %s", n.Kind)
 		}
 	}
@@ -174,6 +178,11 @@ func grantText(
 		return ""
 	}
 	last := lastRequest(r, op.Client, op.Call, op.Return)
+	if last.Step == 0 && lastRequest(r, op.Client, 0, op.Return).Step > 0 {
+		return fmt.Sprintf("%s's %s (steps %d to %d) sent no request; the last that %s did or "+
+			"learned: %s", op.Client, op.Kind, op.Call, op.Return, op.Client,
+			lastAct(r, calls, op.Client, op.Return))
+	}
 	if last.Step == 0 || !takes && slices.ContainsFunc(r.Events, func(e trace.EventPoint) bool {
 		return e.Client == op.Client && last.Step < e.Step && e.Step <= op.Return
 	}) {
@@ -192,6 +201,30 @@ func grantText(
 		text += ", and then " + told
 	}
 	return text
+}
+
+// listFor is the list of the directory of a znode that a client had made last before it read the
+// znode.
+func listFor(r *trace.Result, read trace.RequestPoint) string {
+	for _, q := range slices.Backward(r.Requests) {
+		if q.Client == read.Client && q.Step < read.Step && lists(q.Op) &&
+			q.Path == path.Dir(read.Path) {
+			return fmt.Sprintf("%s (step %d), then ", requestText(r, q), q.Step)
+		}
+	}
+	return ""
+}
+
+var leftByFailed = regexp.MustCompile(`left by \S+'s \w+ \(steps \d+ to (\d+), \w+: `)
+
+// whyLeft tells why the call failed that has left a znode, unless it ran out of time.
+func whyLeft(r *trace.Result, h linearizability.History, summary string) string {
+	m := leftByFailed.FindStringSubmatchIndex(summary)
+	if m == nil || strings.HasPrefix(summary[m[1]:], "context ") {
+		return ""
+	}
+	act := actBefore(r, h, NamedSteps("step "+summary[m[2]:m[3]]))
+	return strings.Replace(act, "did or learned", "did or learned in that call", 1)
 }
 
 // answers are those of a request by which the server refuses it.
@@ -280,14 +313,17 @@ func leftIn(r *trace.Result, calls []linearizability.Op, client string, by int64
 			c.Step > list.Step || deletedBetween(r, c, list.Step) {
 			continue
 		}
-		for i, op := range calls {
+		for _, op := range calls {
 			if op.Client != c.Client || op.Call > c.Step || op.Return < c.Step || op.Pending() ||
 				op.Return >= list.Step || !slices.Contains(holding, op.Kind) {
 				continue
 			}
-			over := slices.ContainsFunc(calls[i+1:], func(next linearizability.Op) bool {
-				return next.Client == op.Client && next.OK() && next.Return < list.Step &&
-					slices.Contains(releasing, next.Kind) && (next.Input == op.Input || next.Input == "")
+			over := slices.ContainsFunc(calls, func(next linearizability.Op) bool {
+				released := next.Client == op.Client && next.OK() && next.Call > op.Return &&
+					next.Return < list.Step && slices.Contains(releasing, next.Kind) &&
+					(next.Input == op.Input || next.Input == "")
+				died := next.Client == op.Client+"'" && next.Call < list.Step
+				return released || died
 			})
 			if how := op.Outcome.String(); over || !op.OK() {
 				return fmt.Sprintf(", where %s was left by %s's %s (steps %d to %d, %s)", c.Path, op.Client,

@@ -34,10 +34,14 @@ func tellLastActs(
 		case linearizability.Liveness:
 			tell(lastRead(r, h, v.Steps))
 			tell(actBefore(r, h, v.Steps))
+			tell(whyLeft(r, h, v.Summary))
 			tell(rested(r, h, v.Steps))
 		case InvariantProperty:
 			steps := NamedSteps(v.Summary)
-			tell(cmp.Or(actBefore(r, h, steps), unread(r, h, steps)))
+			tell(cmp.Or(actBefore(r, h, steps), unread(r, h, steps),
+				grounds(r, h, &linearizability.Verdict{Steps: steps})))
+		case linearizability.Orphans:
+			tell(whyLeft(r, h, v.Summary))
 		case linearizability.Belief:
 			tell(unheeded(r, v))
 		case linearizability.View, linearizability.Answers:
@@ -48,7 +52,7 @@ func tellLastActs(
 			tell(cmp.Or(refusedGrant(r, h, v.Steps), ownBefore(r, v.Steps), overtaken(r, h, v),
 				grounds(r, h, v)))
 		case linearizability.Presence:
-			tell(cmp.Or(lastOfNode(r, h, v.Steps), grounds(r, h, v)))
+			tell(cmp.Or(lastOfNode(r, h, v), grounds(r, h, v)))
 		case linearizability.Delivery, linearizability.Order:
 			tell(grounds(r, h, v))
 		}
@@ -121,7 +125,8 @@ func grounds(
 	last, refusal, granted := int64(0), "", ""
 	for _, op := range h.Ops {
 		named := slices.Contains(v.Steps, op.Call) || slices.Contains(v.Steps, op.Return)
-		if !op.OK() || !named || changed != "" && op.Client != changed || deleted(r, v, op) {
+		if !op.OK() || !named || changed != "" && op.Client != changed || deleted(r, v, op) ||
+			strings.Contains(v.Summary, "handed out twice") && reserves(r, op) {
 			continue
 		}
 		if refused := lastRefused(r, op); refused != "" {
@@ -135,9 +140,19 @@ func grounds(
 		return granted
 	}
 	if act := lastAct(r, h.Ops, client, by); act != "" {
+		if v.Property == linearizability.Order { // the element was chosen from a list
+			act = listFor(r, lastRequest(r, client, 0, by)) + act
+		}
 		text = fmt.Sprintf("the last that %s did or learned%s: %s", client, before, act)
 	}
 	return cmp.Or(refusal, text)
+}
+
+// reserves reports whether the last request of a call was applied: of two calls that got one
+// number, the other is wrong.
+func reserves(r *trace.Result, op linearizability.Op) bool {
+	q := lastRequest(r, op.Client, op.Call, op.Return)
+	return q.Step > 0 && !readsNode(q.Op) && applied(r, q) && answered(r, q)
 }
 
 var takenOnce = regexp.MustCompile(`it was there once, and .* deleted it, at step (\d+)`)
@@ -192,16 +207,26 @@ func overtaken(
 			(q.Path == m[2] || lists(q.Op) && q.Path == path.Dir(m[2])) {
 			text = fmt.Sprintf("the last that %s did or learned of it: %s (step %d)", m[1],
 				requestText(r, q), q.Step)
+			for _, e := range r.Events {
+				if e.Client == m[1] && q.Step < e.Step && e.Step <= by {
+					text += fmt.Sprintf(", and then the event %s %s (step %d)", e.Type, e.Path, e.Step)
+				}
+			}
 		}
 	}
 	return text
 }
 
+var wanted = regexp.MustCompile(`though it was wanted \((\S+)'s `)
+
 // lastOfNode is what the client that had made a znode did or learned of it last. The znode was
 // deleted at one of some steps, and the client's next call of that kind has not begun.
-func lastOfNode(r *trace.Result, h linearizability.History, steps []int64) string {
+// Of a znode that others wanted it is what the first of them learned.
+func lastOfNode(
+	r *trace.Result, h linearizability.History, v *linearizability.Verdict,
+) string {
 	gone := slices.IndexFunc(r.Changes, func(c trace.Change) bool {
-		return c.Kind == trace.NodeDeleted && slices.Contains(steps, c.Step)
+		return c.Kind == trace.NodeDeleted && slices.Contains(v.Steps, c.Step)
 	})
 	if gone < 0 {
 		return ""
@@ -213,6 +238,9 @@ func lastOfNode(r *trace.Result, h linearizability.History, steps []int64) strin
 		}
 	}
 	by := int64(math.MaxInt64)
+	if m := wanted.FindStringSubmatch(v.Summary); m != nil {
+		maker = m[1]
+	}
 	for _, op := range slices.Backward(h.Ops) {
 		if op.Client == maker && op.Call > node.Step && op.Kind != ops.View && op.Kind != ops.Pick {
 			by = op.Call
@@ -335,7 +363,7 @@ func lastRead(r *trace.Result, h linearizability.History, steps []int64) (text s
 // unasked says that a read, whose call and return are some steps, has asked no server.
 func unasked(r *trace.Result, h linearizability.History, steps []int64) string {
 	for _, op := range h.Ops {
-		reads := op.Kind == ops.Get || op.Kind == ops.Read
+		reads := op.Kind == ops.Get || op.Kind == ops.Read || op.Kind == ops.IsSet
 		if reads && slices.Equal(steps, []int64{op.Call, op.Return}) &&
 			lastRequest(r, op.Client, op.Call, op.Return).Step == 0 {
 			return fmt.Sprintf("%s sent no request during that call", op.Client)

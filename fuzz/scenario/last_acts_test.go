@@ -53,6 +53,47 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 		verdict  linearizability.Verdict
 		want     string
 	}{
+		"a grant on an event": {
+			[]string{"a getChildren2 /l: ok [1 2], zxid 1", "a exists /l/1: ok, zxid 1", "b exists /l: ok, zxid 1"},
+			nil, []linearizability.Op{ok(ops.Lock, 1, 4)},
+			linearizability.Verdict{Property: granted, Steps: []int64{1, 4},
+				Summary: "b and a own it; a was granted it although the older /l/2 was there"},
+			last + " of it: listed the children of /l: [1 2] (step 1), and then the event NodeDeleted " +
+				"/l/1 (step 3)",
+		},
+		"a grant without a request": {
+			[]string{"a exists /l: ok, zxid 1", "b exists /l: ok, zxid 1"}, nil,
+			[]linearizability.Op{ok(ops.Lock, 2, 3)},
+			linearizability.Verdict{Property: granted, Steps: []int64{2, 3}},
+			"a's lock (steps 2 to 3) sent no request; " + last + ": exists /l: ok (step 1)",
+		},
+		"of two calls with one number, the one that reserved nothing": {
+			[]string{"a getData /n: ok, zxid 1", "b exists /l: ok, zxid 1", "a setData /n: ok, zxid 1"}, nil,
+			[]linearizability.Op{ok(ops.Next, 1, 2), ok(ops.Next, 3, 4)},
+			linearizability.Verdict{Property: granted, Steps: []int64{1, 2, 3, 4},
+				Summary: "1 is handed out twice"},
+			last + ": getData /n: ok (step 1)",
+		},
+		"of an element out of order, the list": {
+			[]string{"a getChildren2 /q: ok [1], zxid 1", "b exists /q: ok, zxid 1",
+				"a getData /q/1: ok, zxid 1", "a delete /q/1: ok, zxid 2"}, []trace.Change{deleted}, nil,
+			linearizability.Verdict{Property: linearizability.Order, Steps: []int64{4}},
+			last + " before that: listed the children of /q: [1] (step 1), then getData /q/1: ok (step 3)",
+		},
+		"of an invariant, what its call rests on": {
+			[]string{"a exists /l: ok, zxid 1", "b exists /l: ok, zxid 1"}, nil,
+			[]linearizability.Op{ok(ops.Lead, 1, 2)},
+			linearizability.Verdict{Property: InvariantProperty, Summary: "a leads at step 2"},
+			"a's lead rests on the reply at step 1: exists /l: ok",
+		},
+		"of a left node, why its call failed": {
+			[]string{"a exists /l/2: NoNode, zxid 1", "b exists /l: ok, zxid 1"}, nil,
+			[]linearizability.Op{{Client: "a", Kind: ops.Lock, Call: 1, Return: 2,
+				Outcome: linearizability.OpFailed, Err: "lost it"}},
+			linearizability.Verdict{Property: linearizability.Orphans,
+				Summary: "/l/1 was left by a's lock (steps 1 to 2, failed: lost it)"},
+			last + " in that call: exists /l/2: NoNode (step 1)",
+		},
 		"a multi with the part that was refused": {
 			[]string{"b create /m: ok /m, zxid 1",
 				"a multi (setData /c, create /m): failed, NodeExists, zxid 2", "a exists /m: ok, zxid 2"},
@@ -177,6 +218,8 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 		r.Changes, r.SessionClient = tt.changes, map[int64]string{7: "a"}
 		if strings.Contains(tt.want, "and then its client was told") {
 			r.Notices = []trace.Notice{{Client: "a", Kind: trace.Disconnected, Step: 2}}
+		} else if strings.Contains(tt.want, "and then the event") {
+			r.Events = []trace.EventPoint{{Client: "a", Type: "NodeDeleted", Path: "/l/1", Step: 3}}
 		}
 		tt.verdict.Status = linearizability.Violated
 		report := &linearizability.Report{Verdicts: []linearizability.Verdict{tt.verdict}}
@@ -221,4 +264,12 @@ func TestAMultiIsToldWithTheDataOfTheWrite(t *testing.T) {
 		{Kind: trace.NodeCreated, Client: "a", Path: "/l", Data: []byte("x"), Step: 2, Zxid: 3},
 		{Kind: trace.DataChanged, Client: "a", Path: "/e", Data: []byte("y"), Step: 2, Zxid: 3}}
 	check.Equal(t, lastAct(r, nil, "a", 1), `multi (check /e, create /l "x", setData /e "y"): ok (step 1)`)
+}
+
+// TestTheEndOfASessionIsTold and not the loss of its connection right after that.
+func TestTheEndOfASessionIsTold(t *testing.T) {
+	r := requested("a exists /l: ok, zxid 1")
+	r.Notices = []trace.Notice{{Client: "a", Kind: trace.SessionExpired, Step: 2},
+		{Client: "a", Kind: trace.Disconnected, Step: 3}}
+	check.Equal(t, lastAct(r, nil, "a", 3), "its client was told: session-expired (step 2)")
 }
