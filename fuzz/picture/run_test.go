@@ -160,6 +160,13 @@ func TestCallsHaveTheirSource(t *testing.T) {
 	}
 }
 
+// TestThePageHasTheMakerOfTheBlamedZnode, as the story has it.
+func TestThePageHasTheMakerOfTheBlamedZnode(t *testing.T) {
+	page := string(pageOf(t, exhibit(t, "protected-create-fails-twice")))
+	check.Contains(t, page, `made at <code id="maker">`)
+	check.Equal(t, strings.Contains(string(pageOf(t, hostileRun(t))), `id="maker"`), false)
+}
+
 // TestMeaning: a sentence for a reader who does not know ZooKeeper.
 func TestMeaning(t *testing.T) {
 	for slug, want := range map[string]string{

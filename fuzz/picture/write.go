@@ -61,6 +61,7 @@ func draw(o *scenario.Outcome, repeat string) ([]byte, error) {
 		"{{headline}}", html.EscapeString(r.Headline),
 		"{{summary}}", html.EscapeString(r.Summary),
 		"{{meaning}}", meaningHTML(r.Meaning),
+		"{{maker}}", makerHTML(o.Maker()),
 		"{{scenario}}", html.EscapeString(r.Scenario),
 		"{{story}}", html.EscapeString(o.Story()),
 	).Replace(pageHTML)), nil // texts are not searched again
@@ -82,6 +83,15 @@ func repeatHTML(command string) string {
 	return `<dt>repeat</dt>
     <dd><code id="repeat">` + html.EscapeString(command) + `</code>
       <button id="copy" type="button">copy</button></dd>`
+}
+
+// makerHTML shows the place in the code that made the znode to blame, if it is known.
+func makerHTML(place string) string {
+	if place == "" {
+		return ""
+	}
+	return `<dt>blamed znode</dt><dd>made at <code id="maker">` + html.EscapeString(place) +
+		`</code></dd>`
 }
 
 // faultsHTML lists the faults of a plan.
