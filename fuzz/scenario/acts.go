@@ -193,7 +193,12 @@ func grantText(
 	before := lastRequest(r, op.Client, op.Call, last.Step-1)
 	led, at, wrote := oneAct(r, calls, op.Client, last.Step-1)
 	if !readsNode(last.Op) && at > op.Call && !wrote {
-		text += "; before that: " + unheard(r, op, at) + cmp.Or(listBefore(r, op, at), led)
+		list := listBefore(r, op, at)
+		if takes && list != "" && list != led { // the list has led to the znode, and it has the data
+			led = list + ", then " + led
+			list = ""
+		}
+		text += "; before that: " + unheard(r, op, at) + cmp.Or(list, led)
 	} else if readsNode(last.Op) && before.Op == multi {
 		text += fmt.Sprintf("; before that: %s (step %d)", requestText(r, before), before.Step)
 	}

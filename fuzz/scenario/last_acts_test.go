@@ -61,6 +61,14 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 			last + " of it: listed the children of /l: [1 2] (step 1), and then the event NodeDeleted " +
 				"/l/1 (step 3)",
 		},
+		"a take, with the list and the data": {
+			[]string{"a getChildren2 /q: ok [1], zxid 1", "b exists /q: ok, zxid 1",
+				"a getData /q/1: ok, zxid 1", "a delete /q/1: ok, zxid 2"}, nil,
+			[]linearizability.Op{ok(ops.Take, 1, 5)},
+			linearizability.Verdict{Property: wrong, Steps: []int64{1, 5}},
+			"a's take rests on the reply at step 4: delete /q/1: ok; before that: listed the children " +
+				"of /q: [1] (step 1), then getData /q/1: ok (step 3)",
+		},
 		"a grant without a request": {
 			[]string{"a exists /l: ok, zxid 1", "b exists /l: ok, zxid 1"}, nil,
 			[]linearizability.Op{ok(ops.Lock, 2, 3)},
