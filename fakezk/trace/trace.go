@@ -255,30 +255,50 @@ func (t *texts) all(lines []Line) []string {
 var Renamable = regexp.MustCompile(`0x[0-9a-f]{12,16}|` +
 	`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}`)
 
-// mayBeRenamed reports whether Renamable may match a text. It is much quicker than Renamable, and
-// false for most texts.
-func mayBeRenamed(s string) bool {
-	hex := 0 // digits in a row up to here
-	for i := range len(s) {
-		switch c := s[i]; {
-		case '0' <= c && c <= '9' || 'a' <= c && c <= 'f':
-			if hex++; hex == 32 {
-				return true
-			}
-		case c == 'x' && i > 0 && s[i-1] == '0', c == '-' && hex >= 8:
-			return true
-		default:
-			hex = 0
+// renamable is the length of what Renamable matches at the beginning of a text; 0 if it does not.
+// It is much quicker than Renamable, and a proof puts many traces into words.
+func renamable(s string) int {
+	if digits, ok := strings.CutPrefix(s, "0x"); ok {
+		if n := hexDigits(digits, 16); n >= 12 {
+			return len("0x") + n
 		}
 	}
-	return false
+	n := hexDigits(s, 32)
+	if n != 8 {
+		return n / 32 * 32
+	}
+	for _, more := range []int{4, 4, 4, 12} {
+		if n == len(s) || s[n] != '-' || hexDigits(s[n+1:], more) < more {
+			return 0
+		}
+		n += 1 + more
+	}
+	return n
+}
+
+// hexDigits is the number of hexadecimal digits at the beginning of a text, up to most.
+func hexDigits(s string, most int) (n int) {
+	for n < min(most, len(s)) && ('0' <= s[n] && s[n] <= '9' || 'a' <= s[n] && s[n] <= 'f') {
+		n++
+	}
+	return n
 }
 
 func (t *texts) rename(s string) string {
-	if !mayBeRenamed(s) {
+	var b strings.Builder
+	from := 0
+	for i := 0; i < len(s); i++ {
+		if n := renamable(s[i:]); n > 0 {
+			b.WriteString(s[from:i])
+			b.WriteString(t.name(s[i : i+n]))
+			from, i = i+n, i+n-1
+		}
+	}
+	if from == 0 {
 		return s
 	}
-	return Renamable.ReplaceAllStringFunc(s, t.name)
+	b.WriteString(s[from:])
+	return b.String()
 }
 
 // name is the short name of a session id, with or without leading zeros, or of a GUID.
