@@ -36,11 +36,16 @@ func (c *proveCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	work := fmt.Sprintf("%s %s; %s; --shard=%v", s.Workload.Name, s.Workload.Impl, c.settings(), c.Shard)
+	if c.Resume != "" {
+		if work, err = report.WithProgram(work); err != nil {
+			return err
+		}
+	}
 	// TestNoRecipeLooksAtCountsOfChildren keeps the promise of HideCounts.
 	bounds := hunt.Bounds{Faults: c.Faults, Lasting: c.Lasting, HideCounts: true,
 		Runs: c.Runs, For: c.For, Part: c.Shard, Resume: c.Resume,
-		Work: report.WorkOf(fmt.Sprintf("%s %s; %s; --shard=%v",
-			s.Workload.Name, s.Workload.Impl, c.settings(), c.Shard)),
+		Work: report.WorkOf(work),
 		Progress: func(p *hunt.Proof) {
 			a.Progress.Show("%s: %d of an estimated %.0f runs, %d classes", s.Workload.Impl, p.Runs,
 				p.Estimate, p.Classes)

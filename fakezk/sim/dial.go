@@ -58,7 +58,7 @@ func (s *dials) begin(d *dialing) {
 			}
 		}
 	}
-	if s.turns.on() && answer == carry.Accepted {
+	if s.turns.on() && (answer == carry.Accepted || answer == carry.Refused && d.connect > 0) {
 		s.turns.add(trace.DialEnds, p, 0, finish)
 	} else {
 		s.agenda.Schedule(s.agenda.Now()+wait, finish)

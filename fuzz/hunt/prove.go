@@ -1,6 +1,7 @@
 package hunt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,14 +107,15 @@ type Proof struct {
 //   - Time passes when nothing is under way. So timers, the client's own and those of the code,
 //     come behind all messages that were sent before, and those of one instant in one order. So do
 //     the ends of contexts of the script that last longer than [sim.Lateness]; shorter ones, and
-//     such pauses, take no time.
+//     such pauses, take no time. A session does not end between two sleeps of the code in one call.
 //   - With a fault, at one server, the order of the begins and ends of calls of different clients
 //     for each order of their requests. Tried are the orders in which one hold ends and another
 //     begins: of a lock, a lease, leadership, an element that was taken, and between enter or join
 //     and leave. So are those of a call that is answered from memory and the begins and ends of
 //     others. Without a fault all orders of a begin and an end are tried.
 //   - Which server each client dials first. No server is behind while time passes.
-//   - The order of the names in a list of children. Handshakes and pings, which no fault strikes.
+//   - The order of the names in a list of children.
+//   - Handshakes, pings and idle connections, which no fault strikes.
 //   - Goroutines of one client that one thing wakes go on in one order.
 //   - Of two writes that commute, which one has the higher zxid: code that compares the Czxid or
 //     the Mzxid of nodes sees one order. So does code that compares the ids of sessions.
@@ -147,9 +149,9 @@ func (b Bounds) Check() error {
 		return fmt.Errorf("faults: %d; expected 0 to %d", b.Faults, MostFaults)
 	case n > 0 && b.Faults == 0:
 		return fmt.Errorf("lasting: %v; expected none without faults", b.Lasting)
-	case n > 0 && (lengths[0] <= 0 || lengths[n-1] > fault.MostDuration),
+	case n > 0 && (lengths[0] < time.Millisecond || lengths[n-1] > fault.MostDuration),
 		len(slices.Compact(lengths)) < n:
-		return fmt.Errorf("lasting: %v; expected lengths above 0s, at most %v, each once",
+		return fmt.Errorf("lasting: %v; expected lengths of 1ms to %v, each once",
 			b.Lasting, fault.MostDuration)
 	}
 	return nil
@@ -243,14 +245,15 @@ func (p *prover) newTree(plan []fault.Fault, counts bool) *tree {
 		requests: map[string]int{}, events: map[string]int{}, instants: map[time.Duration]bool{}}
 }
 
-// planName is a text that is equal for plans with the same faults.
+// planName is a text that is equal for plans with the same faults. Those at one place act in their
+// order: a request that is delayed can lose its reply, and one that has lost it comes no more.
 func planName(plan []fault.Fault) string {
-	var names []string
-	for _, f := range plan {
-		names = append(names, f.String())
-	}
-	slices.Sort(names)
-	return strings.Join(names, "; ")
+	plan = slices.Clone(plan)
+	slices.SortStableFunc(plan, func(f, g fault.Fault) int {
+		return cmp.Or(cmp.Compare(f.Client, g.Client), cmp.Compare(f.Request, g.Request),
+			cmp.Compare(f.Event, g.Event), cmp.Compare(f.At, g.At))
+	})
+	return strings.Join(planLines(plan), "; ")
 }
 
 func (p *prover) run(ctx context.Context) (err error) {

@@ -159,3 +159,60 @@ func TestShorterHoldsEndFirst(t *testing.T) {
 	check.OK(t, p.run(t.Context()))
 	check.Equal(t, p.Classes > 0, true, "classes")
 }
+
+// TestFaultsAtOnePlaceActInBothOrders: a request that is delayed can lose its reply, and one that
+// has lost it comes no more.
+func TestFaultsAtOnePlaceActInBothOrders(t *testing.T) {
+	t.Parallel()
+	names := map[string]bool{}
+	for _, lines := range [][]string{
+		{"delay 1s client=a request=1", "drop-reply client=a request=1"},
+		{"drop-reply client=a request=1", "delay 1s client=a request=1"},
+		{"drop-reply client=a request=1", "delay 1s client=b request=1"},
+		{"delay 1s client=b request=1", "drop-reply client=a request=1"},
+	} {
+		plan, err := parsePlan(lines)
+		check.OK(t, err)
+		names[planName(plan)] = true
+	}
+	check.Equal(t, len(names), 3, "%v", names)
+}
+
+// TestRefusedDialsEndInEveryOrder with what others do: a lock that fails open is held beside
+// another one.
+func TestRefusedDialsEndInEveryOrder(t *testing.T) {
+	t.Parallel()
+	s := tiny("", "")
+	s.Workload.Play = func(p *scenario.Player, _ scenario.Script) {
+		conn := p.Conn()
+		create := func(context.Context) (r linearizability.Result, err error) {
+			for try := 0; try == 0 || errors.Is(err, zk.ErrConnectionClosed); try++ {
+				_, err = conn.Create("/l", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+			}
+			if errors.Is(err, zk.ErrNoServer) {
+				return linearizability.Result{Output: "open"}, nil
+			}
+			return r, err
+		}
+		if p.Do("lock", "", create) == nil {
+			p.Pause(10 * time.Millisecond)
+			p.Call("unlock", "", func(context.Context) error { return conn.Delete("/l", -1) })
+		}
+	}
+	s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
+		v := linearizability.Verdict{Property: scenario.InvariantProperty}
+		of := map[string]linearizability.Op{}
+		for _, op := range e.History.Ops {
+			of[op.Client+op.Kind] = op
+		}
+		a, b := of["alock"], of["block"]
+		if a.OK() && b.OK() && (a.Output == "open") != (b.Output == "open") &&
+			a.Return < of["bunlock"].Call && b.Return < of["aunlock"].Call {
+			v.Status, v.Summary = linearizability.Violated, "two holds at once"
+		}
+		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
+	}
+	p, err := Prove(t.Context(), s, Bounds{Faults: 1, Lasting: []time.Duration{time.Second}})
+	check.OK(t, err)
+	check.Equal(t, p.Violation != nil, true, p)
+}

@@ -439,7 +439,7 @@ func TestSmallestIsProvedForTheScriptOfTheViolation(t *testing.T) {
 		says, scope := p.Smallest(t.Context(), &other)
 		if c.want != "" {
 			c.want = "no run with fewer faults violates anything, " + c.want
-			check.Contains(t, scope, fmt.Sprintf("than those of seed %d;", c.seed))
+			check.Contains(t, scope, fmt.Sprintf("than those of seed %d\n", c.seed))
 		}
 		check.Equal(t, says, c.want, "%s", c.about)
 	}

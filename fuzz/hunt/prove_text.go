@@ -14,12 +14,16 @@ func (p *Proof) Holds() bool { return p.Complete && p.Violation == nil && p.Unde
 
 // String is the result in one sentence.
 func (p *Proof) String() string {
-	within := forScript(p.Scenario.Script) + ", "
-	switch p.Faults {
-	case 0:
+	within, quick := forScript(p.Scenario.Script)+", ", len(p.bounds.Lasting) == 0
+	switch {
+	case p.Faults == 0:
 		within += "no faults"
-	case 1:
+	case p.Faults == 1 && quick:
+		within += "at most 1 fault that takes no time"
+	case p.Faults == 1:
 		within += "at most 1 fault"
+	case quick:
+		within += fmt.Sprintf("at most %d faults that take no time", p.Faults)
 	default:
 		within += fmt.Sprintf("at most %d faults", p.Faults)
 	}
@@ -60,13 +64,21 @@ func (p *Proof) Scope() string {
 		faults = len(p.Violation.Scenario.Plan) - 1
 	}
 	if faults > 0 {
-		lines = append(lines, "tried: each of "+p.kinds(false)+
-			", at every request and notification, and the end of a session whenever something happens")
-		not = append(not, "faults of handshakes and pings")
+		lines = append(lines,
+			"tried: each of "+kinds(func(k fault.KindInfo) bool { return !k.Lasts })+", at every request",
+			"tried: each of "+kinds(func(k fault.KindInfo) bool { return !k.Lasts && k.OnEvent })+
+				", at every notification",
+			"tried: the end of a session at each instant with a message, the end of a dial or of a "+
+				"pause, or the begin or end of a call")
+		not = append(not, "faults of handshakes, of pings and of idle connections")
 	}
 	if faults > 0 && len(p.bounds.Lasting) > 0 {
-		lines = append(lines, fmt.Sprintf("tried: each of %s, at every request and notification, for %s",
-			p.kinds(true), textOf(p.bounds.Lasting)))
+		long := textOf(p.bounds.Lasting)
+		lines = append(lines,
+			"tried: each of "+kinds(func(k fault.KindInfo) bool { return k.Lasts })+
+				", at every request, for "+long,
+			"tried: each of "+kinds(func(k fault.KindInfo) bool { return k.Lasts && k.OnEvent })+
+				", at every notification, for "+long)
 		not[1] += ", and other lengths of these"
 	}
 	if servers > 1 {
@@ -93,17 +105,17 @@ func (p *Proof) Scope() string {
 		"of the names in a list of children",
 		fmt.Sprintf("timers that end while a message is under way (pauses of the script below %v, and "+
 			"its contexts below that, take no time, and end in every order)", sim.Lateness),
-		"other orders of timers that end at once, of the goroutines of one client, and after the end "+
-			"of all scripts")
+		"other orders of timers, pauses and sessions that end at once, of the goroutines of one client, "+
+			"and after the end of all scripts")
 	return strings.Join(append(lines, "not tried, so not proved:"), "\n") + "\n  " +
 		strings.Join(not, "\n  ")
 }
 
-// kinds are the kinds of faults that were tried, those that last or the others.
-func (p *Proof) kinds(lasting bool) string {
+// kinds are the kinds of faults of one server that match.
+func kinds(match func(fault.KindInfo) bool) string {
 	var kinds []string
 	for _, k := range fault.KindsFor(1) {
-		if k.Lasts == lasting {
+		if match(k) {
 			kinds = append(kinds, string(k.Kind))
 		}
 	}

@@ -119,7 +119,7 @@ func (c *choice) untried() int {
 // begin prepares the next run.
 func (w *walker) begin() {
 	w.at, w.came, w.fresh, w.known, w.more = 0, 0, 0, len(w.steps), nil
-	w.slept, w.instants = false, nil
+	w.slept, w.long, w.instants = false, false, nil
 	w.open, w.holds, w.ended = map[trace.Said]int{}, map[string]int{}, map[string]bool{}
 	if w.known > 0 && len(w.events) > 0 { // else it is from a file
 		w.fresh = w.steps[w.known-1].event
@@ -171,7 +171,7 @@ func (w *walker) choose(t trace.Turn) int {
 		if made = w.steps[w.at]; w.known > w.at {
 			w.complete(made.choice, t)
 		}
-		if t.Apart && t.Time <= w.then+sim.Instant && w.holdsUp(t) {
+		if t.Apart && w.at > 0 && t.Time <= w.then+sim.Instant {
 			w.diverged = fmt.Errorf("before choice %d something happened that has no order to choose",
 				w.at+1)
 			return -1
@@ -188,13 +188,6 @@ func (w *walker) choose(t trace.Turn) int {
 	}
 	w.came++
 	return made.picked
-}
-
-// holdsUp reports whether something that was open at the last choice is still open.
-func (w *walker) holdsUp(t trace.Turn) bool {
-	return w.at > 0 && slices.ContainsFunc(t.Things, func(thing trace.Thing) bool {
-		return slices.ContainsFunc(w.steps[w.at-1].things, thing.Same)
-	})
 }
 
 // pauses reports whether scripts pause at the end of a long run. A pause takes no time in a proof,

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -25,6 +27,20 @@ func ShardOf(part hunt.Part, work string) Shard {
 		return Shard{}
 	}
 	return Shard{Shard: part.String(), Work: WorkOf(work)}
+}
+
+// WithProgram adds a hash of the running program to a text about some work: builds of one commit
+// with other changes play other scenarios.
+func WithProgram(work string) (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	program, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s; program %.8x", work, sha256.Sum256(program)), nil
 }
 
 // WorkOf is a text about some work, which the values of flags describe, with the build of the
