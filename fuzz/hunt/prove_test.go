@@ -538,7 +538,7 @@ func TestASecondFaultStrikesTheNextProcess(t *testing.T) {
 	for tree := p.trees[0]; len(tree.walkers) > 0; {
 		check.OK(t, p.playSome(t.Context()))
 	}
-	check.Equal(t, p.planned["drop-reply client=a' request=1; respawn 1s client=a request=1"], true)
+	check.Equal(t, p.planned["respawn 1s client=a request=1; drop-reply client=a' request=1"], true)
 }
 
 // TestShardsDoNotHideCountsFromCodeThatLooks: one that does not see that it looks would hold.
