@@ -20,9 +20,12 @@ func (r reader) blamed() []string {
 		if v.Status != linearizability.Violated {
 			continue
 		}
+		wrong := v.Summary // without what led to it
+		for _, led := range []string{"; the last that ", " rests on the reply at "} {
+			wrong, _, _ = strings.Cut(wrong, led)
+		}
 		for _, c := range r.Result.Changes {
-			if path := r.rename(c.Path); slices.Contains(v.Steps, c.Step) ||
-				names(v.Summary, path) {
+			if path := r.rename(c.Path); slices.Contains(v.Steps, c.Step) || names(wrong, path) {
 				add(path)
 			}
 		}
