@@ -355,8 +355,8 @@ func leaverWakesSeveral(e scenario.Evidence) error {
 			inside++
 		case ev.Kind == linearizability.NodeDeleted:
 			if inside--; inside > 0 && ev.Notified > 1 && !e.GaveUp() {
-				return fmt.Errorf("%s wakes %d at step %d, and %d are inside",
-					ev.Path, ev.Notified, ev.Step, inside)
+				return fmt.Errorf("the end of %s at step %d wakes %d, with %d still inside",
+					ev.Path, ev.Step, ev.Notified, inside)
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func lastAct(
 			continue
 		}
 		before, at, wrote := oneAct(r, calls, client, last-1)
-		read := cmp.Or(listBefore(r, op, at), before)
+		read := cmp.Or(listBefore(r, calls, op, at), before)
 		if at > op.Call && !wrote {
 			return unheard(r, op, at) + read + ", then " + text
 		}
@@ -58,7 +58,9 @@ func lastRequest(r *trace.Result, client string, from, to int64) (last trace.Req
 
 // listBefore is the last list of a call by a step at which its client read something: other reads
 // since then may only have confirmed it.
-func listBefore(r *trace.Result, op linearizability.Op, by int64) string {
+func listBefore(
+	r *trace.Result, calls []linearizability.Op, op linearizability.Op, by int64,
+) string {
 	confirms := false
 	for _, q := range slices.Backward(r.Requests) {
 		if q.Client != op.Client || q.Step > by {
@@ -68,7 +70,8 @@ func listBefore(r *trace.Result, op linearizability.Op, by int64) string {
 			return ""
 		}
 		if lists(q.Op) {
-			return fmt.Sprintf("%s (step %d)", requestText(r, q), q.Step)
+			return fmt.Sprintf("%s%s (step %d)", requestText(r, q), leftIn(r, calls, op.Client, q.Step),
+				q.Step)
 		}
 	}
 	return ""
@@ -174,18 +177,22 @@ func grantText(
 	r *trace.Result, calls []linearizability.Op, op linearizability.Op,
 ) (text string) {
 	takes := op.Kind == ops.Take || op.Kind == ops.Poll
-	if !takes && !slices.Contains(holding, op.Kind) {
+	if !takes && op.Kind != ops.Next && !slices.Contains(holding, op.Kind) {
 		return ""
 	}
 	last := lastRequest(r, op.Client, op.Call, op.Return)
+	for last.Op == "delete" && (op.Kind == ops.Wait || op.Kind == ops.Enter) {
+		last = lastRequest(r, op.Client, op.Call, last.Step-1) // it has passed, and cleans up
+	}
 	if last.Step == 0 && lastRequest(r, op.Client, 0, op.Return).Step > 0 {
 		return fmt.Sprintf("%s's %s (steps %d to %d) sent no request; the last that %s did or "+
 			"learned: %s", op.Client, op.Kind, op.Call, op.Return, op.Client,
 			lastAct(r, calls, op.Client, op.Return))
 	}
-	if last.Step == 0 || !takes && slices.ContainsFunc(r.Events, func(e trace.EventPoint) bool {
+	onEvent := func(e trace.EventPoint) bool {
 		return e.Client == op.Client && last.Step < e.Step && e.Step <= op.Return
-	}) {
+	}
+	if last.Step == 0 || op.Kind == ops.Next || !takes && slices.ContainsFunc(r.Events, onEvent) {
 		return ""
 	}
 	text = fmt.Sprintf("%s's %s rests on the reply at step %d: %s%s", op.Client, op.Kind, last.Step,
@@ -193,14 +200,17 @@ func grantText(
 	before := lastRequest(r, op.Client, op.Call, last.Step-1)
 	led, at, wrote := oneAct(r, calls, op.Client, last.Step-1)
 	if !readsNode(last.Op) && at > op.Call && !wrote {
-		list := listBefore(r, op, at)
+		list := listBefore(r, calls, op, at)
 		if takes && list != "" && list != led { // the list has led to the znode, and it has the data
 			led = list + ", then " + led
 			list = ""
 		}
 		text += "; before that: " + unheard(r, op, at) + cmp.Or(list, led)
-	} else if readsNode(last.Op) && before.Op == multi {
+	} else if takes && before.Step > 0 && answers.MatchString(r.Trace.Entry(before.Step).Text) ||
+		readsNode(last.Op) && before.Op == multi {
 		text += fmt.Sprintf("; before that: %s (step %d)", requestText(r, before), before.Step)
+	} else if list := listFor(r, last); takes && list != "" {
+		text += "; before that: " + strings.TrimSuffix(list, ", then ")
 	}
 	if told := heard(r, last, op.Return); told != "" {
 		text += ", and then " + told
@@ -220,9 +230,11 @@ func listFor(r *trace.Result, read trace.RequestPoint) string {
 	return ""
 }
 
-var leftByFailed = regexp.MustCompile(`left by \S+'s \w+ \(steps \d+ to (\d+), \w+: `)
+var leftByFailed = regexp.MustCompile(
+	`(?:left by|is lost:) \S+'s \w+ \(steps \d+ to (\d+), \w+: `)
 
-// whyLeft tells why the call failed that has left a znode, unless it ran out of time.
+// whyLeft tells why the call failed that has left a znode or lost an element, unless it ran out of
+// time.
 func whyLeft(r *trace.Result, h linearizability.History, summary string) string {
 	m := leftByFailed.FindStringSubmatchIndex(summary)
 	if m == nil || strings.HasPrefix(summary[m[1]:], "context ") {
@@ -329,14 +341,19 @@ func leftIn(r *trace.Result, calls []linearizability.Op, client string, by int64
 					(next.Input == op.Input || next.Input == "")
 				died := next.Client == op.Client+"'" && next.Call < list.Step
 				return released || died
-			})
-			if how := op.Outcome.String(); over || !op.OK() {
-				return fmt.Sprintf(", where %s was left by %s's %s (steps %d to %d, %s)", c.Path, op.Client,
-					op.Kind, op.Call, op.Return, strings.TrimSuffix(how+": "+op.Err, ": "))
+			}) || op.Kind == ops.Wait && op.OK() && c.Owner != 0 // it has passed
+			if over || !op.OK() {
+				return fmt.Sprintf(", where %s was left by %s", c.Path, callText(op))
 			}
 		}
 	}
 	return ""
+}
+
+// callText names a call that has returned.
+func callText(op linearizability.Op) string {
+	return fmt.Sprintf("%s's %s (steps %d to %d, %s)", op.Client, op.Kind, op.Call, op.Return,
+		strings.TrimSuffix(op.Outcome.String()+": "+op.Err, ": "))
 }
 
 // deletedBetween reports whether a znode was deleted between its create and a step.
@@ -398,7 +415,9 @@ func whoWrote(r *trace.Result, q trace.RequestPoint) (text string) {
 			if q.Op == "exists" { // of getData the data is told
 				text = fmt.Sprintf(", which %s %s%s at step %d", c.Client, did[c.Kind], withData(c), c.Step)
 			}
-			if c.Client == "" || c.Client == q.Client {
+			if q.Op == "getData" && len(c.Data) == 0 && c.Client == q.Client {
+				text = fmt.Sprintf(", which it %s without data at step %d", did[c.Kind], c.Step)
+			} else if c.Client == "" || c.Client == q.Client {
 				text = ""
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,6 +29,10 @@ func tellLastActs(
 				v.Summary += "; " + text
 			}
 		}
+		if strings.Contains(v.Summary, " said that it ") { // it was applied, and failed all the same
+			tell(actBefore(r, h, v.Steps))
+			continue
+		}
 		switch v.Property {
 		case linearizability.Liveness:
 			tell(lastRead(r, h, v.Steps))
@@ -38,26 +41,44 @@ func tellLastActs(
 			tell(rested(r, h, v.Steps))
 		case InvariantProperty:
 			steps := NamedSteps(v.Summary)
+			if strings.Contains(v.Summary, " wakes ") {
+				tell(woken(r, steps))
+				continue
+			}
 			tell(cmp.Or(actBefore(r, h, steps), unread(r, h, steps),
 				grounds(r, h, &linearizability.Verdict{Steps: steps})))
 		case linearizability.Orphans:
 			tell(whyLeft(r, h, v.Summary))
+			if m := leftWatch.FindStringSubmatch(v.Summary); m != nil {
+				tell(setBy(r, m[1], m[2]))
+			}
+			if strings.Contains(v.Summary, " is left without instances since ") {
+				tell(lastWrite(r, h, NamedSteps(v.Summary)))
+			}
 		case linearizability.Belief:
 			tell(unheeded(r, v))
+			if strings.Contains(v.Summary, "says that it is up to date") {
+				tell(grounds(r, h, v))
+			}
 		case linearizability.View, linearizability.Answers:
 			tell(cmp.Or(lastRead(r, h, v.Steps), grounds(r, h, v)))
 		case linearizability.Linearizability:
-			tell(cmp.Or(unasked(r, h, v.Steps), grounds(r, h, v)))
+			tell(cmp.Or(whyLeft(r, h, v.Summary), chosenFrom(r, v.Summary), unasked(r, h, v.Steps),
+				grounds(r, h, v)))
 		case linearizability.Safety:
 			tell(cmp.Or(refusedGrant(r, h, v.Steps), ownBefore(r, v.Steps), overtaken(r, h, v),
 				grounds(r, h, v)))
 		case linearizability.Presence:
 			tell(cmp.Or(lastOfNode(r, h, v), grounds(r, h, v)))
 		case linearizability.Delivery, linearizability.Order:
-			tell(grounds(r, h, v))
+			tell(cmp.Or(whyLeft(r, h, v.Summary), chosenFrom(r, v.Summary), grounds(r, h, v)))
+		case linearizability.Herd:
+			tell(woken(r, v.Steps))
 		}
 	}
 }
+
+var leftWatch = regexp.MustCompile(`^left at rest: a watch of (\S+) on (\S+), though`)
 
 // actBefore is what the client of a failed call that returned at one of some steps did or learned
 // last: a call that gives up, or that returns an error of the server, has its cause there.
@@ -122,26 +143,36 @@ func grounds(
 				"(step %d), and it tried again", client, n.Kind, n.Step)
 		}
 	}
-	last, refusal, granted := int64(0), "", ""
+	last, refusal, granted, entered := int64(0), "", "", linearizability.Op{}
+	twice := strings.Contains(v.Summary, "handed out twice")
 	for _, op := range h.Ops {
 		named := slices.Contains(v.Steps, op.Call) || slices.Contains(v.Steps, op.Return)
 		if !op.OK() || !named || changed != "" && op.Client != changed || deleted(r, v, op) ||
-			strings.Contains(v.Summary, "handed out twice") && reserves(r, op) {
+			twice && reserves(r, op) {
 			continue
 		}
 		if refused := lastRefused(r, op); refused != "" {
 			refusal = fmt.Sprintf("the last that %s did or learned: %s", op.Client, refused)
 		} else if op.Return > last {
 			last, client, by, before = op.Return, op.Client, op.Return, ""
-			granted = grantText(r, h.Ops, op)
+			granted, entered = grantText(r, h.Ops, op), op
+			if twice {
+				before = fmt.Sprintf(" in its %s of steps %d to %d", op.Kind, op.Call, op.Return)
+			}
 		}
 	}
 	if refusal == "" && granted != "" {
 		return granted
 	}
 	if act := lastAct(r, h.Ops, client, by); act != "" {
-		if v.Property == linearizability.Order { // the element was chosen from a list
-			act = listFor(r, lastRequest(r, client, 0, by)) + act
+		if v.Property == linearizability.Order || strings.Contains(v.Summary, " before it was due") {
+			act = listFor(r, lastRequest(r, client, 0, by)) + act // it was chosen from a list
+		}
+		if before == " before that" {
+			act += meanwhile(r, client, by)
+		} else if slices.Contains(holding, entered.Kind) {
+			_, at, _ := oneAct(r, h.Ops, client, by)
+			act = unheard(r, entered, at) + act
 		}
 		text = fmt.Sprintf("the last that %s did or learned%s: %s", client, before, act)
 	}
@@ -185,39 +216,7 @@ func ownBefore(r *trace.Result, steps []int64) (text string) {
 	return text
 }
 
-var overtook = regexp.MustCompile(`; (\S+)(?: \(.*?\))? was granted it although the older (\S+) was there`)
-
-// overtaken is what a client learned last of the older znode that it has passed over: its own look
-// at the znode, or the list of the directory.
-func overtaken(
-	r *trace.Result, h linearizability.History, v *linearizability.Verdict,
-) (text string) {
-	m := overtook.FindStringSubmatch(v.Summary)
-	if m == nil {
-		return ""
-	}
-	by := int64(0)
-	for _, op := range h.Ops {
-		if op.Client == m[1] && op.OK() && slices.Contains(v.Steps, op.Return) {
-			by, text = max(by, op.Return), grantText(r, h.Ops, op)
-		}
-	}
-	for _, q := range r.Requests {
-		if q.Client == m[1] && q.Step <= by && readsNode(q.Op) &&
-			(q.Path == m[2] || lists(q.Op) && q.Path == path.Dir(m[2])) {
-			text = fmt.Sprintf("the last that %s did or learned of it: %s (step %d)", m[1],
-				requestText(r, q), q.Step)
-			for _, e := range r.Events {
-				if e.Client == m[1] && q.Step < e.Step && e.Step <= by {
-					text += fmt.Sprintf(", and then the event %s %s (step %d)", e.Type, e.Path, e.Step)
-				}
-			}
-		}
-	}
-	return text
-}
-
-var wanted = regexp.MustCompile(`though it was wanted \((\S+)'s `)
+var wanted = regexp.MustCompile(`though it (was wanted|had joined) \((\S+)'s \w+ \(`)
 
 // lastOfNode is what the client that had made a znode did or learned of it last. The znode was
 // deleted at one of some steps, and the client's next call of that kind has not begun.
@@ -226,9 +225,10 @@ func lastOfNode(
 	r *trace.Result, h linearizability.History, v *linearizability.Verdict,
 ) string {
 	gone := slices.IndexFunc(r.Changes, func(c trace.Change) bool {
-		return c.Kind == trace.NodeDeleted && slices.Contains(v.Steps, c.Step)
+		changed := c.Kind == trace.NodeDeleted || c.Kind == trace.DataChanged
+		return changed && slices.Contains(v.Steps, c.Step)
 	})
-	if gone < 0 {
+	if gone < 0 || strings.Contains(v.Summary, " is still there: ") {
 		return ""
 	}
 	node, maker := r.Changes[gone], ""
@@ -237,9 +237,9 @@ func lastOfNode(
 			maker = c.Client
 		}
 	}
-	by := int64(math.MaxInt64)
+	by, isWanted := int64(math.MaxInt64), false
 	if m := wanted.FindStringSubmatch(v.Summary); m != nil {
-		maker = m[1]
+		maker, isWanted = m[2], m[1] == "was wanted"
 	}
 	for _, op := range slices.Backward(h.Ops) {
 		if op.Client == maker && op.Call > node.Step && op.Kind != ops.View && op.Kind != ops.Pick {
@@ -251,8 +251,15 @@ func lastOfNode(
 	for _, q := range r.Requests {
 		wrote := q.Step > node.Step && !readsNode(q.Op) &&
 			!answers.MatchString(r.Trace.Entry(q.Step).Text)
-		if q.Client == maker && q.Path == node.Path && q.Step < by {
-			last, tell = q.Step, func() string { return requestText(r, q) }
+		tells := !isWanted || readsNode(q.Op)
+		if q.Client == maker && q.Path == node.Path && q.Step < by && tells {
+			last, tell = q.Step, func() string {
+				text := requestText(r, q)
+				if isWanted && !watches(r, q) {
+					text += ", which left no watch"
+				}
+				return text
+			}
 			if wrote {
 				by = last
 			}

@@ -80,7 +80,7 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 			[]linearizability.Op{ok(ops.Next, 1, 2), ok(ops.Next, 3, 4)},
 			linearizability.Verdict{Property: granted, Steps: []int64{1, 2, 3, 4},
 				Summary: "1 is handed out twice"},
-			last + ": getData /n: ok (step 1)",
+			last + " in its next of steps 1 to 2: getData /n: ok (step 1)",
 		},
 		"of an element out of order, the list": {
 			[]string{"a getChildren2 /q: ok [1], zxid 1", "b exists /q: ok, zxid 1",
@@ -151,6 +151,45 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 			[]linearizability.Op{ok(ops.Get, 1, 3)},
 			linearizability.Verdict{Property: wrong, Steps: []int64{3}},
 			last + `: getData /x: ok, which b created at step 1 (step 2)`,
+		},
+		"an element out of order, with the list from before the other": {
+			[]string{"a getChildren2 /q: ok [1], zxid 1", "b create /q/0: ok /q/0, zxid 2",
+				"a getData /q/1: ok, zxid 2", "a delete /q/1: ok, zxid 3"}, []trace.Change{deleted}, nil,
+			linearizability.Verdict{Property: linearizability.Order, Steps: []int64{4},
+				Summary: "element x was removed at step 4, although y was in the queue since step 2"},
+			"before it removed /q/1, a had last listed the children of /q: [1] (step 1), which was " +
+				"before the other came",
+		},
+		"not whom it may wake": {
+			[]string{"a getChildren2+watch /q: ok [], zxid 1", "c create /q/1: ok /q/1, zxid 3"},
+			[]trace.Change{{Kind: trace.NodeCreated, Client: "c", Path: "/q/1", Step: 2, Notified: 2}}, nil,
+			linearizability.Verdict{Property: linearizability.Herd, Steps: []int64{2}}, "",
+		},
+		"a refused write before a take": {
+			[]string{"a create /q/1-lock: NodeExists, zxid 1", "a getData /q/1: ok, zxid 1"}, nil,
+			[]linearizability.Op{ok(ops.Take, 1, 2)},
+			linearizability.Verdict{Property: granted, Steps: []int64{1, 2}},
+			"a's take rests on the reply at step 2: getData /q/1: ok; before that: create /q/1-lock: " +
+				"NodeExists (step 1)",
+		},
+		"a wait passes, and cleans up": {
+			[]string{"a exists /t/ready: ok, zxid 1", "a delete /t/1: ok, zxid 2"}, nil,
+			[]linearizability.Op{ok(ops.Wait, 1, 2)},
+			linearizability.Verdict{Property: granted, Steps: []int64{1, 2}},
+			"a's wait rests on the reply at step 1: exists /t/ready: ok",
+		},
+		"a number without a request": {
+			[]string{"a create /n: ok /n, zxid 1", "b exists /l: ok, zxid 1"}, nil,
+			[]linearizability.Op{ok(ops.Next, 2, 2)},
+			linearizability.Verdict{Property: linearizability.Order, Steps: []int64{2}},
+			"a's next (steps 2 to 2) sent no request; " + last + ": create /n: ok /n (step 1)",
+		},
+		"an older znode, and the look at another": {
+			[]string{"a getChildren2 /l: ok [1 2], zxid 1", "a exists /l/2: NoNode, zxid 3",
+				"a exists /l/3: ok, zxid 3"}, nil, []linearizability.Op{ok(ops.Lock, 1, 3)},
+			linearizability.Verdict{Property: granted, Steps: []int64{3},
+				Summary: "b and a own it; a was granted it although the older /l/1 was there"},
+			last + " of it: listed the children of /l: [1 2] (step 1), and then exists /l/2: NoNode (step 2)",
 		},
 		"of a call that was refused, the refused request": {
 			[]string{"a exists /y: ok, zxid 1", "a setData /x: failed, NoNode, zxid 2",

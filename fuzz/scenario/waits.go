@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -24,6 +25,10 @@ func waits(r *trace.Result, h linearizability.History) []linearizability.Wait {
 		if w.Path == "" {
 			if w.Path = watched(r, op); w.Path != "" && goneBeforeWatch(r, op.Client, w.Path) {
 				w.Why = "it was gone before the watch was set, and nobody has made it since"
+			} else if slices.ContainsFunc(r.Changes, func(c trace.Change) bool {
+				return path.Dir(c.Path) == w.Path && existedAt(r, w.Path, r.Steps+1)
+			}) {
+				w.Why = setBy(r, op.Client, w.Path)
 			}
 		}
 		if w.Path == "" {
@@ -74,6 +79,17 @@ func goneBeforeWatch(r *trace.Result, client, path string) (gone bool) {
 		}
 	}
 	return gone
+}
+
+// setBy tells by which request a client has set its last watch on a znode: one by exists or getData
+// tells of no child, and one by a list may come after a child that it does not wait for.
+func setBy(r *trace.Result, client, at string) (text string) {
+	for _, q := range r.Requests {
+		if q.Client == client && q.Path == at && watches(r, q) {
+			text = fmt.Sprintf("the watch of %s is from step %d: %s", client, q.Step, requestText(r, q))
+		}
+	}
+	return text
 }
 
 // setAt is the step at which a client has set a watch.
@@ -210,7 +226,7 @@ func whyDeleted(r *trace.Result, deleted trace.Change) (why string) {
 		}
 		switch {
 		case q.Op == "createContainer" && q.Path == deleted.Path:
-			return "an empty container"
+			return "which removes empty containers"
 		case q.Op == "createTTL":
 			return ttlOver
 		}

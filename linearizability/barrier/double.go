@@ -99,6 +99,12 @@ func (t *doubleTable) judgeSafety() lin.Verdict {
 		}
 		exits++
 		if inside := t.insideAfter(s, groups); inside != nil {
+			if !inside.come.OK() {
+				return judging.Violated(lin.Safety, []int64{s.come.Call, s.come.Return},
+					"%s entered at step %d and had left at step %d, though enough were there only "+
+						"with %s, which had neither entered nor gone", s.come.Client, s.come.Return,
+					s.leave.Return, inside.come.Client)
+			}
 			return judging.Violated(lin.Safety, []int64{s.leave.Call, s.leave.Return},
 				"%s had left at step %d, but %s, which entered with it, was inside",
 				s.come.Client, s.leave.Return, inside.come.Client)
@@ -169,8 +175,8 @@ func (t *doubleTable) judgeLiveness(left *lin.Leftovers) []lin.Verdict {
 		if t.shouldHaveEntered(s) {
 			return []lin.Verdict{judging.AroundLost(t.log, s.come, judging.Violated(lin.Liveness,
 				[]int64{s.come.Call, s.come.Return},
-				"%s gave up after %v, though %s had been waiting undisturbed for the last %v, "+
-					"and none of them entered", judging.Describe(s.come), s.come.ReturnTime-s.come.CallTime,
+				"%s gave up after %v, though %s, as many as it takes, had been waiting "+
+					"undisturbed for the last %v, and none of them entered", judging.Describe(s.come), s.come.ReturnTime-s.come.CallTime,
 				judging.Count(t.size, "member"), t.claims.Patience))}
 		}
 	}

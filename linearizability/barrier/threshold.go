@@ -227,7 +227,8 @@ func (t *thresholdTable) whyShouldHavePassed(s *stay) string {
 	}
 	need, known := t.need(since, s.come.ReturnTime)
 	if n := clients(waiting); known && n >= need {
-		return "enough had been waiting: " + judging.Count(n, "member")
+		return fmt.Sprintf("%s had been waiting, and the barrier was set to %d",
+			judging.Count(n, "member"), need)
 	}
 	if t.disturbed(s, since) || s.come.CallTime > since {
 		return ""
@@ -235,11 +236,22 @@ func (t *thresholdTable) whyShouldHavePassed(s *stay) string {
 	for _, other := range t.stays {
 		if other.come.OK() && other.come.ReturnTime <= since &&
 			t.staysOpen(other.come, s.come.ReturnTime) {
-			return fmt.Sprintf("the barrier had been open: %s had passed at step %d",
-				other.come.Client, other.come.Return)
+			return fmt.Sprintf("the barrier had been open: %s had passed at step %d%s",
+				other.come.Client, other.come.Return, t.takenBack(other.come))
 		}
 	}
 	return ""
+}
+
+// takenBack says that a client deleted its znode when it passed: then others count one less.
+func (t *thresholdTable) takenBack(op lin.Op) (text string) {
+	for _, z := range t.log.Znodes {
+		if z.Creator == op.Client && op.Call <= z.Created && z.Remover == op.Client &&
+			z.Deleted <= op.Return && z.Owner != 0 {
+			text = fmt.Sprintf(", and had deleted its znode at step %d", z.Deleted)
+		}
+	}
+	return text
 }
 
 // need returns the greatest number of members that the barrier may have required in an interval. It

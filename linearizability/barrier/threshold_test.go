@@ -80,7 +80,7 @@ func TestThresholdBarriers(t *testing.T) {
 		{Name: "never passes what is open", Bad: lin.Liveness, Says: "b's wait",
 			Steps: "a sets 1; a wait() ok; b wait(); rest"},
 		{Name: "gives up beside enough others", Bad: lin.Liveness,
-			Says:  "enough had been waiting: 2 members",
+			Says:  "2 members had been waiting, and the barrier was set to 2",
 			Steps: "a sets 2; a wait(); b wait(); pass 96; a unknown; b unknown; rest"},
 		{Name: "gives up beside one who was cut off",
 			Steps: "a sets 2; a wait(); b wait(); pass 84; b told disconnected; pass 11; " +

@@ -163,7 +163,7 @@ func (t *table) whyNotGone(i int) (why string, steps []int64) {
 		switch {
 		case z.ExistsAt(op.Return) && ended > op.Return && own:
 			return fmt.Sprintf("%s was acknowledged, but %s is still there%s", judging.Describe(op),
-				z.Path, t.howMade(z)), []int64{op.Return}
+				z.Path, t.howMade(z)), []int64{max(z.Created, op.Call)}
 		case z.Created > op.Return && z.Created < again:
 			return fmt.Sprintf("%s came back at step %d, though it had left (%s)%s",
 				z.Path, z.Created, judging.Describe(op), t.howMade(z)), []int64{z.Created}

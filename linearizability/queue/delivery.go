@@ -202,7 +202,7 @@ func failedOfferStored(t table) (v lin.Verdict, bad bool) {
 		if e.offer != nil && e.offer.Outcome == lin.OpFailed && len(e.znodes) > 0 &&
 			!e.isUnclear() {
 			since := e.znodes[0].Created
-			return judging.Violated(lin.Delivery, []int64{e.offer.Call, since},
+			return judging.Violated(lin.Delivery, []int64{e.offer.Call, since, e.offer.Return},
 				"element %s is in the queue since step %d, although %s said that it is not",
 				e.name, since, judging.Describe(*e.offer)), true
 		}

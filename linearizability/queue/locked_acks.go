@@ -15,23 +15,24 @@ func badAck(t lockedTable) (v lin.Verdict, bad bool) {
 	for _, e := range t.elements {
 		acks := acksOf(t.history.Ops, e)
 		ok := slices.DeleteFunc(slices.Clone(acks), func(op *lin.Op) bool { return !op.OK() })
-		if len(ok) > 1 {
-			return judging.Violated(lin.Delivery, []int64{ok[0].Return, ok[1].Return},
-				"element %s was acknowledged twice: %s and %s",
-				e.value, judging.Describe(*ok[0]), judging.Describe(*ok[1])), true
-		}
 		if len(ok) > 0 {
 			if v, bad := presentAfterAck(t, e, ok[0]); bad {
 				return v, true
 			}
 		}
+		if len(ok) > 1 {
+			return judging.Violated(lin.Delivery, []int64{ok[0].Return, ok[1].Return},
+				"element %s was acknowledged twice: %s and %s",
+				e.value, judging.Describe(*ok[0]), judging.Describe(*ok[1])), true
+		}
 		for _, z := range e.znodes {
 			mayBe := func(op *lin.Op) bool { return mayHaveRemoved(op, z) }
 			if z.Deleted != judging.Never && !slices.ContainsFunc(acks, mayBe) {
 				return judging.Violated(lin.Delivery, []int64{z.Deleted},
-					"element %s was removed by %s at step %d, but was not acknowledged by that "+
+					"element %s was removed by %s at step %d%s, but was not acknowledged by that "+
 						"client",
-					e.value, cmp.Or(z.Remover, "the server"), z.Deleted), true
+					e.value, cmp.Or(z.Remover, "the server"), z.Deleted, judging.During(t.history,
+						lin.ServerEvent{Client: z.Remover, Step: z.Deleted})), true
 			}
 		}
 	}

@@ -64,7 +64,7 @@ func TestLockQueue(t *testing.T) {
 			Steps: "a offers x; a offers y; c poll(); a gets x; b gets y; " +
 				"a release(x) deletes x-lock ok; c empty"},
 		{Name: "removed, not acknowledged", Bad: lin.Delivery,
-			Says:  "element x was removed by b at step 11, but was not acknowledged by that client",
+			Says:  "element x was removed by b at step 11, during b's release (steps 10 to 13), but was not acknowledged by that client",
 			Steps: "a offers x; a offers y; b gets x; b release(x) deletes x deletes x-lock ok"},
 		{Name: "acknowledged by another than removed it", Bad: lin.Delivery, Says: "removed by b",
 			Steps: "a offers x; a offers y; b gets x; c ack(x); b deletes x; c unknown"},

@@ -73,18 +73,18 @@ func judgeRanks(t table) lin.Verdict {
 		}
 	}
 	for _, r := range t.removals {
-		if first := firstOvertaken(t, r); first != nil {
+		if first, since := firstOvertaken(t, r); first != nil {
 			return judging.Violated(lin.Order, []int64{r.znode.Deleted},
-				"element %s was removed at step %d, although %s was in the queue",
-				t.ranking.describe(r.element), r.znode.Deleted, t.ranking.describe(first))
+				"element %s was removed at step %d, although %s was in the queue since step %d",
+				t.ranking.describe(r.element), r.znode.Deleted, t.ranking.describe(first), since)
 		}
 	}
 	return judging.Fine(lin.Order, "every element left in its turn")
 }
 
-// firstOvertaken returns an element that was in the queue at a removal and should have left before.
-// An element that was put back has its old place.
-func firstOvertaken(t table, r removal) *element {
+// firstOvertaken returns an element that was in the queue at a removal and should have left before,
+// and the step since which it was there. An element that was put back has its old place.
+func firstOvertaken(t table, r removal) (first *element, since int64) {
 	e, step := r.element, r.znode.Deleted
 	known := step
 	if t.claims.MayOvertake && r.by != nil {
@@ -97,11 +97,11 @@ func firstOvertaken(t table, r removal) *element {
 		}
 		for _, z := range other.znodes {
 			if z.Created < known && step < z.Deleted {
-				return other
+				return other, z.Created
 			}
 		}
 	}
-	return nil
+	return nil, 0
 }
 
 // listed is a step up to which a take that may overtake has certainly seen what was stored: that of
@@ -121,13 +121,16 @@ func isOlder(a, b *element) bool {
 		a.znodes[0].Created < b.znodes[0].Created
 }
 
+// tooEarly says, after a time, that an element was not due.
+const tooEarly = " before it was due"
+
 // takenTooEarly looks for an element that was removed or returned before it was due.
 func takenTooEarly(t table) (v lin.Verdict, bad bool) {
 	for _, r := range t.removals {
 		if !t.ranking.ready(r.element, r.znode.DeletedTime) {
 			return judging.Violated(lin.Order, []int64{r.znode.Deleted},
-				"element %s was removed at step %d, at %v: too early",
-				t.ranking.describe(r.element), r.znode.Deleted, r.znode.DeletedTime), true
+				"element %s was removed at step %d, %v%s", t.ranking.describe(r.element),
+				r.znode.Deleted, t.ranking.readyFrom(r.element)-r.znode.DeletedTime, tooEarly), true
 		}
 	}
 	for i := range t.history.Ops {
@@ -136,8 +139,8 @@ func takenTooEarly(t table) (v lin.Verdict, bad bool) {
 		if op.Kind != ops.Offer && op.OK() && !op.Empty && e != nil &&
 			!t.ranking.ready(e, op.ReturnTime) {
 			return judging.Violated(lin.Order, []int64{op.Call, op.Return},
-				"%s returned element %s at %v: too early",
-				judging.Describe(*op), t.ranking.describe(e), op.ReturnTime), true
+				"%s returned element %s %v%s", judging.Describe(*op), t.ranking.describe(e),
+				t.ranking.readyFrom(e)-op.ReturnTime, tooEarly), true
 		}
 	}
 	return lin.Verdict{}, false

@@ -25,13 +25,13 @@ func overlooksElement(t table) (v lin.Verdict, bad bool) {
 			return judging.Violated(lin.Liveness, []int64{op.Call, op.Return},
 				"take of %s (steps %d to %d) gave up although element %s was in the queue "+
 					"for the last %v",
-				op.Client, op.Call, op.Return, e.name, stay), true
+				op.Client, op.Call, op.Return, t.ranking.describe(e), stay), true
 		}
 		if e, stay := takenLate(t, op); stay >= t.claims.Patience {
 			return judging.Violated(lin.Liveness, []int64{op.Call, op.Return},
 				"take of %s (steps %d to %d) waited although element %s, "+
 					"which it took in the end, had been in the queue for %v",
-				op.Client, op.Call, op.Return, e.name, stay), true
+				op.Client, op.Call, op.Return, t.ranking.describe(e), stay), true
 		}
 	}
 	return lin.Verdict{}, false

@@ -20,9 +20,11 @@ func badPattern(t table) (v lin.Verdict, bad bool) {
 				judging.Describe(*e.takes[0]), e.name, removedIn(t, *e.takes[0])), true
 		}
 		if len(e.takes) > 1 && !t.claims.MayDuplicate {
-			return judging.Violated(lin.Linearizability,
-				[]int64{e.takes[0].Return, e.takes[1].Return},
-				"%s", e.textOfTakes("taken")), true
+			steps := []int64{e.takes[0].Return, e.takes[1].Return}
+			if a, b, twice := e.storedTwice(); twice && e.offer != nil {
+				steps = []int64{a.Created, b.Created}
+			}
+			return judging.Violated(lin.Linearizability, steps, "%s", e.textOfTakes("taken")), true
 		}
 	}
 	if v, bad := wrongOrder(t, lin.Linearizability, spansOf(t, false)); bad {

@@ -116,8 +116,8 @@ func judge[S comparable, O any](
 		r.Add(judgeLinearizability(t, model, events, noun), judgeOrder(t))
 	}
 	r.Add(judgeElements(t, &r, left))
-	judging.Prefer(&r, lin.Order)
-	judging.Prefer(&r, lin.Delivery)
+	judging.Prefer(&r, lin.Order, tooEarly)
+	judging.Prefer(&r, lin.Delivery, ", and nobody ever got the element")
 	t.nameGreedyTakes(&r)
 	r.Add(judgeLiveness(t, left)...)
 	if left != nil {

@@ -56,7 +56,7 @@ func (tx *transaction) whyNotAllowed(s model.Transaction, f fact) string {
 		}
 	case model.Abort:
 		if s.Phase == model.Undecided {
-			return fmt.Sprintf("somebody aborted %s, %s, though nobody had voted no or gone, "+
+			return fmt.Sprintf("somebody aborted %s, at %s, though nobody had voted no or gone, "+
 				"and the deadline is %v", at, f.event.Time, tx.deadline)
 		}
 	case model.Forget:

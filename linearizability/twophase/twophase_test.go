@@ -34,7 +34,7 @@ func TestTwoPhaseCommits(t *testing.T) {
 		{Name: "committed after a no", Bad: lin.Safety, Says: "without the votes of a",
 			Steps: "a begins 0s; a votes no; b votes yes; a creates decision=commit"},
 		{Name: "aborted before the deadline", Bad: lin.Safety,
-			Says: "b aborted t1 at step 4, 4ms, though nobody had voted no or gone, and " +
+			Says: "b aborted t1 at step 4, at 4ms, though nobody had voted no or gone, and " +
 				"the deadline is 5ms", Steps: "a begins 5ms; b creates decision=abort"},
 		{Name: "aborted without a deadline", Bad: lin.Safety, Says: "the deadline is 0s",
 			Steps: "a begins 0s; pass 97; b creates decision=abort"},

@@ -112,7 +112,7 @@ func begunAnew(h lin.History, path string, from, to int64) string {
 func wroteTheSame(h lin.History, path string, calls ...lin.Op) (text string) {
 	by := map[string]lin.ServerEvent{} // the last write of each client
 	for _, e := range h.Server {
-		if e.Path != path || e.Kind != lin.DataChanged {
+		if e.Path != cmp.Or(path, e.Path) || e.Kind != lin.DataChanged {
 			continue
 		}
 		for _, op := range calls {
@@ -122,14 +122,14 @@ func wroteTheSame(h lin.History, path string, calls ...lin.Op) (text string) {
 		}
 	}
 	a, b := by[calls[0].Client], by[calls[1].Client]
-	if a.Step == 0 || a.Step == b.Step || a.Data != b.Data {
+	if a.Step == 0 || a.Step == b.Step || a.Data != b.Data || a.Path != b.Path {
 		return ""
 	}
 	if a.Step > b.Step {
 		a, b = b, a
 	}
 	return fmt.Sprintf(", as %s wrote %q into %s at step %d, and %s the same over it at step %d",
-		a.Client, a.Data, path, a.Step, b.Client, b.Step)
+		a.Client, a.Data, a.Path, a.Step, b.Client, b.Step)
 }
 
 func judgeGrowingIDs(taken []takenID, ordered bool) lin.Verdict {

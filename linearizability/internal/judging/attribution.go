@@ -165,7 +165,7 @@ func WithRepetitions[E any](e E, own int, changes []int, byServer func(change in
 func AppliedOnce(op lin.Op, changes []lin.ServerEvent, mayRepeat bool) (v lin.Verdict, bad bool) {
 	switch {
 	case len(changes) > 0 && op.Outcome == lin.OpFailed:
-		return Violated(lin.Delivery, []int64{op.Call, changes[0].Step},
+		return Violated(lin.Delivery, []int64{op.Call, changes[0].Step, op.Return},
 			"%s was applied at step %d, although it said that it was not",
 			Describe(op), changes[0].Step), true
 	case len(changes) == 0 && op.OK():

@@ -39,12 +39,16 @@ func noOrder[S comparable, O any](o Model[S, O], events []Event[O], noun string)
 }
 
 // Prefer gives a verdict on linearizability that names no moment the summary of the one on another
-// property, if that is violated, too: a change that is missing or too many is the cause.
-func Prefer(r *lin.Report, property string) {
+// property, if that is violated, too: a change that is missing or too many is the cause. A summary
+// with one of some texts names the cause of any verdict on linearizability.
+func Prefer(r *lin.Report, property string, causes ...string) {
 	other, _ := r.Verdict(property)
+	isCause := slices.ContainsFunc(causes, func(text string) bool {
+		return strings.Contains(other.Summary, text)
+	})
 	for i, v := range r.Verdicts {
-		if v.Property == lin.Linearizability && strings.HasPrefix(v.Summary, noOrderText) &&
-			other.Status == lin.Violated {
+		if v.Property == lin.Linearizability && v.Status == lin.Violated &&
+			other.Status == lin.Violated && (isCause || strings.HasPrefix(v.Summary, noOrderText)) {
 			r.Verdicts[i].Summary, r.Verdicts[i].Steps = other.Summary, other.Steps
 		}
 	}

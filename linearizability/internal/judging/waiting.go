@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	lin "github.com/zksim/zksim/linearizability"
 )
@@ -41,6 +42,9 @@ func WaitsFor(h lin.History, op lin.Op, left *lin.Leftovers) string {
 	case known && w.Path != "":
 		text := fmt.Sprintf("; it waits for a watch on %s, which %s", w.Path,
 			StateOf(h, log, op, left, w.Path))
+		if w.Why != "" {
+			text += ": " + w.Why
+		}
 		if _, exists := NodeAt(left, w.Path); !exists { // why nobody makes it
 			text += AfterLast(w)
 		}
@@ -141,6 +145,11 @@ func FirstChild(left *lin.Leftovers, dir, client string) (first lin.NodeAtRest, 
 // madeText says whose a znode is, and which call made it.
 func madeText(h lin.History, log Log, n lin.NodeAtRest) string {
 	by := LeftBy(h, log, n) + LostDelete(n)
+	if z := log.MadeAt(n); z != nil && makerGone(log, n) == "" {
+		if op := MakerOf(h, z); op != nil && op.OK() {
+			by = strings.Replace(by, "left", "made", 1)
+		}
+	}
 	if n.Owner == 0 {
 		return by + makerGone(log, n)
 	}
