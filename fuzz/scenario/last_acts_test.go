@@ -155,10 +155,8 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 		"an element out of order, with the list from before the other": {
 			[]string{"a getChildren2 /q: ok [1], zxid 1", "b create /q/0: ok /q/0, zxid 2",
 				"a getData /q/1: ok, zxid 2", "a delete /q/1: ok, zxid 3"}, []trace.Change{deleted}, nil,
-			linearizability.Verdict{Property: linearizability.Order, Steps: []int64{4},
-				Summary: "element x was removed at step 4, although y was in the queue since step 2"},
-			"before it removed /q/1, a had last listed the children of /q: [1] (step 1), which was " +
-				"before the other came",
+			linearizability.Verdict{Property: linearizability.Order, Steps: []int64{4}, Summary: "element x was removed at step 4, although y was in the queue since step 2"},
+			"before it removed /q/1, a had last listed the children of /q: [1] (step 1), which was before the other came",
 		},
 		"not whom it may wake": {
 			[]string{"a getChildren2+watch /q: ok [], zxid 1", "c create /q/1: ok /q/1, zxid 3"},
@@ -169,8 +167,7 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 			[]string{"a create /q/1-lock: NodeExists, zxid 1", "a getData /q/1: ok, zxid 1"}, nil,
 			[]linearizability.Op{ok(ops.Take, 1, 2)},
 			linearizability.Verdict{Property: granted, Steps: []int64{1, 2}},
-			"a's take rests on the reply at step 2: getData /q/1: ok; before that: create /q/1-lock: " +
-				"NodeExists (step 1)",
+			"a's take rests on the reply at step 2: getData /q/1: ok; before that: create /q/1-lock: NodeExists (step 1)",
 		},
 		"a wait passes, and cleans up": {
 			[]string{"a exists /t/ready: ok, zxid 1", "a delete /t/1: ok, zxid 2"}, nil,
@@ -184,11 +181,15 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 			linearizability.Verdict{Property: linearizability.Order, Steps: []int64{2}},
 			"a's next (steps 2 to 2) sent no request; " + last + ": create /n: ok /n (step 1)",
 		},
+		"why a call failed that was applied": {
+			[]string{"a create /n: ok /n, zxid 1", "b exists /l: ok, zxid 1", "b exists /l: ok, zxid 1"}, nil,
+			[]linearizability.Op{{Client: "a", Kind: ops.Add, Call: 1, Return: 3, Outcome: linearizability.OpFailed}},
+			linearizability.Verdict{Property: linearizability.Delivery, Steps: []int64{1, 3}, Summary: "a's add was applied at step 1, although it said that it was not"},
+			last + ": its client was told: disconnected (step 2)",
+		},
 		"an older znode, and the look at another": {
-			[]string{"a getChildren2 /l: ok [1 2], zxid 1", "a exists /l/2: NoNode, zxid 3",
-				"a exists /l/3: ok, zxid 3"}, nil, []linearizability.Op{ok(ops.Lock, 1, 3)},
-			linearizability.Verdict{Property: granted, Steps: []int64{3},
-				Summary: "b and a own it; a was granted it although the older /l/1 was there"},
+			[]string{"a getChildren2 /l: ok [1 2], zxid 1", "a exists /l/2: NoNode, zxid 3", "a exists /l/3: ok, zxid 3"}, nil, []linearizability.Op{ok(ops.Lock, 1, 3)},
+			linearizability.Verdict{Property: granted, Steps: []int64{3}, Summary: "b and a own it; a was granted it although the older /l/1 was there"},
 			last + " of it: listed the children of /l: [1 2] (step 1), and then exists /l/2: NoNode (step 2)",
 		},
 		"of a call that was refused, the refused request": {
@@ -263,7 +264,7 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 	for name, tt := range tests {
 		r := requested(tt.requests...)
 		r.Changes, r.SessionClient = tt.changes, map[int64]string{7: "a"}
-		if strings.Contains(tt.want, "and then its client was told") {
+		if strings.Contains(tt.want, "its client was told: d") {
 			r.Notices = []trace.Notice{{Client: "a", Kind: trace.Disconnected, Step: 2}}
 		} else if strings.Contains(tt.want, "and then the event") {
 			r.Events = []trace.EventPoint{{Client: "a", Type: "NodeDeleted", Path: "/l/1", Step: 3}}

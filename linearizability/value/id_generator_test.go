@@ -34,8 +34,7 @@ func TestIDs(t *testing.T) {
 					"7), as the server deleted /i at step 4 and the numbers began anew",
 				Steps: "a creates /i=2; a next() -> 1; server deletes /i; b creates /i=2; " +
 					"b next() -> 1"},
-			{Name: "twice, as both reserved without a look", Opts: IDGenerator{Path: "/i"},
-				Bad:   lin.Safety,
+			{Name: "twice, as both reserved without a look, of an unknown counter", Bad: lin.Safety,
 				Says:  `as a wrote "2" into /i at step 3, and b the same over it at step 6`,
 				Steps: "a creates /i=0; a next() stores /i=2 -> 1; b next() stores /i=2 -> 1"},
 			{Name: "backwards", Bad: lin.Order,
