@@ -10,12 +10,17 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/cli"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
 )
 
 // check ends the script at the error of a library that refuses its settings or the address.
@@ -49,5 +54,33 @@ func libraries() []scenario.Workload {
 		topicctlLock(), vitessLock(), vitessElection(), daprValue(), goKitRegistry(),
 		goKitInstancer(), gostRegistry(), prometheusDiscovery(), kvtoolsLock(), kvtoolsValue(),
 		kvtoolsWatch(), libkvLock(), libkvWatch(), confdWatch(), comcastElection(),
+		hertzRegistry(), hertzLookups(), kazooGroup(), curatorLock(), curatorReentrant(),
+		goZkLock(),
 	}
+}
+
+// failsOnlyWithItsConnection judges a workload by the errors of its calls. Those of a connection, a
+// session or a context are allowed.
+func failsOnlyWithItsConnection(w scenario.Workload) scenario.Workload {
+	w.Properties = []string{scenario.InvariantProperty, "liveness"}
+	w.Judge = scenario.Invariants(scenario.Invariant{
+		Name: "a call fails only with its connection",
+		Holds: func(e scenario.Evidence) error {
+			for _, op := range e.History.Ops {
+				lost := slices.ContainsFunc(ofConnections, func(err error) bool {
+					return strings.Contains(op.Err, err.Error())
+				})
+				if op.Err != "" && !lost && op.Err != linearizability.ProcessDied {
+					return fmt.Errorf("%s's %s fails: %s", op.Client, op.Kind, op.Err)
+				}
+			}
+			return nil
+		},
+	})
+	return w
+}
+
+var ofConnections = []error{
+	zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrClosing, zk.ErrNoServer,
+	context.Canceled, context.DeadlineExceeded,
 }

@@ -24,6 +24,9 @@ func TestPairsOfRunsAreEqual(t *testing.T) {
 		if w.Impl == "gost" || w.Impl == "confd" {
 			continue // each run freezes, by its bug
 		}
+		if w.Impl == "go-zk-lock" {
+			continue // a process has one connection, and a fault may let it have two
+		}
 		t.Run(w.Impl, func(t *testing.T) {
 			t.Parallel()
 			pairs := testrun.Pick(5, 1000)

@@ -76,7 +76,8 @@ func TestRightWithoutFaults(t *testing.T) {
 		t.Skip("the libraries connect by themselves; run it by: zksim go test -C wild ./...")
 	}
 	for _, w := range libraries() {
-		if slices.Contains([]string{"go-kit", "gost", "topicctl", "dapr", "libkv-watch", "confd"}, w.Impl) {
+		if slices.Contains([]string{"go-kit", "gost", "topicctl", "dapr", "libkv-watch", "confd",
+			"curator-go", "go-zk-lock", "hertz-lookups"}, w.Impl) {
 			continue
 		}
 		t.Run(w.Impl, func(t *testing.T) {
