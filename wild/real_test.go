@@ -29,6 +29,7 @@ var onRealServer = []string{
 	"lock-lost-unlock-z-division", "dapr-creates-no-key", "vitess-stop-never-returns",
 	"kvtools-locked-without-owner", "kvtools-put-writes-nothing", "libkv-locked-without-owner",
 	"libkv-holder-not-told", "comcast-left-behind", "comcast-resigned-in-vain",
+	"hertz-refused-by-own-node", "kazoo-go-refused-by-own-node", "curator-go-error-leaks-node",
 }
 
 // inRealTime are the scenarios of libraries that have fixed times: the clock and the World go
