@@ -215,7 +215,7 @@ func (c *Client) note(actor string, source int, format string, args ...any) trac
 		select {}
 	}
 	if m != trace.AfterEnd {
-		if c.inbox.world.Schedule.Kind == Turns && source != sourceLibrary {
+		if c.inbox.world.Schedule.Kind == Turns {
 			c.inbox.saidNow(trace.Said{Client: actor, Text: fmt.Sprintf(format, args...)})
 		}
 		c.inbox.wakeUp()

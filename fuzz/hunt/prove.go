@@ -107,12 +107,16 @@ type Proof struct {
 //   - Time passes when nothing is under way. So timers, the client's own and those of the code,
 //     come behind all messages that were sent before, and those of one instant in one order. So do
 //     the ends of contexts of the script that last longer than [sim.Lateness]; shorter ones, and
-//     such pauses, take no time. A session does not end between two sleeps of the code in one call.
+//     such pauses, take no time. Together the pauses of a client overtake a message by no more than
+//     that. A session does not end between two sleeps of the code in one call.
 //   - With a fault, at one server, the order of the begins and ends of calls of different clients
-//     for each order of their requests. Tried are the orders in which one hold ends and another
-//     begins: of a lock, a lease, leadership, an element that was taken, and between enter or join
-//     and leave. So are those of a call that is answered from memory and the begins and ends of
+//     for each order of their requests. Tried are the orders in which one hold ends, or its client
+//     hears that it may have, and another begins: of a lock, a lease, leadership, an element that
+//     was taken, and between enter or join and leave. So are those of a begin and an end of calls
+//     of a barrier, and those of a call that is answered from memory and the begins and ends of
 //     others. Without a fault all orders of a begin and an end are tried.
+//   - When the server applies a request, beside the begins and ends of calls of other clients that
+//     it does not concern.
 //   - Which server each client dials first. No server is behind while time passes.
 //   - The order of the names in a list of children.
 //   - Handshakes, pings and idle connections, which no fault strikes.

@@ -17,7 +17,7 @@ var (
 	drawnSteps = []string{"get /x", "put /x", "get /dir", "put /dir", "list /dir", "create /dir/m",
 		"delete /dir/m", "number /dir/n-", "delete /dir/n-0000000000", "ephemeral /dir/m",
 		"watch /dir/m", "await /x", "hasty /dir/m", "pause", "lock /x", "unlock /x", "recall /x"}
-	countingSteps = []string{"stat /dir", "set /dir", "putter /dir"}
+	countingSteps = []string{"stat /dir", "store /dir", "putter /dir"}
 	drawnFaults   = []string{"", "", "drop-request client=a request=%d", "cut client=a request=%d",
 		"drop-reply client=b request=%d", "expire client=a request=%d", "crash client=b request=%d",
 		"expire client=b at=1µs", "cut client=a event=1", "stall 3s client=a request=%d",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,10 @@ func TestProofsFindRareRuns(t *testing.T) {
 		{"calls of a kind with a space", Bounds{},
 			rare([]any{reads, reads}, []any{reads, reads}, func(a, b []linearizability.Op) bool {
 				return b[1].Call < a[0].Return
+			})},
+		{"a call fails before the other client's begins", Bounds{},
+			rare([]any{"create /x"}, []any{"get /y"}, func(a, b []linearizability.Op) bool {
+				return !a[0].OK() && a[0].Return < b[0].Call
 			})},
 		{"a session ends between sleeps of code", Bounds{Faults: 1},
 			rare([]any{"get /x", "nap", session, "nap", session, "get /y"}, []any{"get /y"},
@@ -215,4 +220,29 @@ func TestRefusedDialsEndInEveryOrder(t *testing.T) {
 	p, err := Prove(t.Context(), s, Bounds{Faults: 1, Lasting: []time.Duration{time.Second}})
 	check.OK(t, err)
 	check.Equal(t, p.Violation != nil, true, p)
+}
+
+// TestProofsFindEveryOrderOfALoss: a client hears that its connection is lost before or behind the
+// return of another's call.
+func TestProofsFindEveryOrderOfALoss(t *testing.T) {
+	t.Parallel()
+	for _, before := range []bool{true, false} {
+		s := rare([]any{"put /x"}, []any{"lock /y"}, nil)
+		s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
+			v := linearizability.Verdict{Property: scenario.InvariantProperty}
+			lost := slices.IndexFunc(e.History.Notices, func(n linearizability.Notice) bool {
+				return n.Client == "a" && n.Kind == linearizability.Disconnected
+			})
+			for _, op := range e.History.Ops {
+				if op.Client == "b" && op.OK() && lost >= 0 &&
+					(e.History.Notices[lost].Step < op.Return) == before {
+					v.Status, v.Summary = linearizability.Violated, "it"
+				}
+			}
+			return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
+		}
+		p, err := Prove(t.Context(), s, Bounds{Faults: 1})
+		check.OK(t, err)
+		check.Equal(t, p.Violation != nil, true, "before %v: %v", before, p)
+	}
 }

@@ -53,7 +53,7 @@ func TestResumedProofsEndLikeOthers(t *testing.T) {
 	t.Parallel()
 	tries := regexp.MustCompile(`"try":\[(\d+),[\d,]+\]`)
 	for _, s := range []scenario.Scenario{
-		tiny("set /x, get /y", "get /x, set /y"),
+		tiny("store /x, get /y", "get /x, store /y"),
 		tiny("number /dir/n-, list /dir", "number /dir/n-, delete /dir/n-0000000000"),
 	} {
 		file := filepath.Join(t.TempDir(), "left")
@@ -84,7 +84,7 @@ func TestResumedProofsEndLikeOthers(t *testing.T) {
 // TestInterruptedProofsCanBeResumed, as those that are out of time.
 func TestInterruptedProofsCanBeResumed(t *testing.T) {
 	t.Parallel()
-	s, file := tiny("set /x, get /y", "get /x, set /y"), filepath.Join(t.TempDir(), "left")
+	s, file := tiny("store /x, get /y", "get /x, store /y"), filepath.Join(t.TempDir(), "left")
 	whole, err := Prove(t.Context(), s, Bounds{Faults: 1})
 	check.OK(t, err)
 	for n := 1; ; n++ {
@@ -111,17 +111,17 @@ func TestFilesOfOtherWorkAreRefused(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "left")
 	b := Bounds{Resume: file, Runs: 2, Work: "one"}
-	_, err := Prove(t.Context(), tiny("set /x, get /y", "get /x, set /y"), b)
+	_, err := Prove(t.Context(), tiny("store /x, get /y", "get /x, store /y"), b)
 	check.OK(t, err)
-	_, err = Prove(t.Context(), tiny("get /x, get /y", "get /x, set /y"), b)
+	_, err = Prove(t.Context(), tiny("get /x, get /y", "get /x, store /y"), b)
 	if err == nil || !strings.Contains(err.Error(), "choice ") {
 		t.Errorf("other code: %v", err)
 	}
 	b.Work = "two"
-	_, err = Prove(t.Context(), tiny("set /x", "get /x"), b)
+	_, err = Prove(t.Context(), tiny("store /x", "get /x"), b)
 	check.Contains(t, fmt.Sprint(err), "it is about one, and not about two")
 	check.OK(t, os.WriteFile(file, []byte("left"), 0o666))
-	_, err = Prove(t.Context(), tiny("set /x", "get /x"), b)
+	_, err = Prove(t.Context(), tiny("store /x", "get /x"), b)
 	check.Contains(t, fmt.Sprint(err), "expected a file that zksim prove has written")
 }
 
@@ -129,7 +129,7 @@ func TestFilesOfOtherWorkAreRefused(t *testing.T) {
 // interrupted.
 func TestShardsOfAProofAreTheWhole(t *testing.T) {
 	t.Parallel()
-	s := tiny("set /x, get /y", "get /x, set /y")
+	s := tiny("store /x, get /y", "get /x, store /y")
 	for faults := range testrun.Pick(2, 3) {
 		whole, _ := visit(t, s, Bounds{Faults: faults}, nil)
 		slices.Sort(whole.classes)

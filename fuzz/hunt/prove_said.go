@@ -13,7 +13,8 @@ import (
 // said tells whether a hold, such as that of a lock, begins or ends with what scripts say behind a
 // thing, and whether a call does. Whether two holds are at once is for the judge to see, so the end
 // of one and the begin of another do not commute. The same goes for a call that is answered at
-// once, from memory, and the begins and ends of all calls: no request tells their order.
+// once, from memory, and the begins and ends of all calls: no request tells their order. A call
+// that fails ends, too.
 type said struct {
 	Begins bool `json:"begins"`
 	Ends   bool `json:"ends"`
@@ -28,6 +29,13 @@ var (
 		ops.Lock, ops.Acquire, ops.Lead, ops.Take, ops.Poll, ops.Enter, ops.Join,
 	}
 	holdEnds = []string{ops.Unlock, ops.Release, ops.Resign, ops.Ack, ops.Leave, ops.Close}
+
+	// awaited are the operations of barriers. Judges compare the begin of each with the return of
+	// another client's: a wait passes only behind the call of a remove.
+	awaited = []string{ops.Enter, ops.Leave, ops.Wait, ops.Set, ops.Remove}
+
+	// tellsEnd are the lines with which a client hears that what it holds has ended, or may have.
+	tellsEnd = []string{scenario.ToldLost, "is told: disconnected", "is told: session-expired"}
 )
 
 func (s *said) join(o said) {
@@ -63,12 +71,13 @@ func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
 	called, calls := strings.CutPrefix(line.Text, "calls ")
 	op, returns, ends := cutOutcome(line.Text)
 	switch {
-	case line.Text == scenario.ToldLost:
+	case slices.Contains(tellsEnd, line.Text):
 		s.Ends = true
 	case calls:
 		op, _, _ = strings.Cut(called, " ")
 		s.Calls = true
-		s.Ends = w.all || slices.Contains(holdEnds, op) && (w.shared || w.holds[client] > 0)
+		s.Ends = w.all || slices.Contains(awaited, op) ||
+			slices.Contains(holdEnds, op) && (w.shared || w.holds[client] > 0)
 		w.open[trace.Said{Client: line.Client, Text: op}]++
 		if slices.Contains(holdBegins, op) {
 			w.holds[client]++ // even if it fails
@@ -79,11 +88,11 @@ func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
 		call.Text, _, _ = strings.Cut(op, " ") // of a kind such as read it
 		w.open[call]--
 		before[call]--
-		s.AtOnce = before[call] < 0
+		s.AtOnce, s.Calls = before[call] < 0, true
+		begins := slices.Contains(holdBegins, op)
+		s.Begins = w.all || returns && (begins || slices.Contains(awaited, op))
+		s.Ends = op == ops.Hold || !returns && begins
 		if returns {
-			s.Calls = true
-			s.Begins = w.all || slices.Contains(holdBegins, op)
-			s.Ends = op == ops.Hold
 			w.noteEnd(client, op)
 		}
 	}

@@ -26,7 +26,7 @@ func TestProofShowsTheOrdersOfCallsAndReplies(t *testing.T) {
 		{"", []string{"lock /x, unlock /x", "lock /y, unlock /y"}},
 		{"", []string{"lock /x, unlock /x", "lock /y, unlock /y", "lock /dir, unlock /dir"}},
 		{"", []string{"pause, take /x, pause, ack /x", "take /y, ack /y"}},
-		{"", []string{"enter /x, pause, leave /x, get /y", "set /y, enter /y"}},
+		{"", []string{"enter /x, pause, leave /x, get /y", "store /y, enter /y"}},
 		{"", []string{"lock /x, lock /x, unlock /x, unlock /x, close /x", "lock /y"}},
 		{"", []string{"recall /x, get /x, recall /x", "get /y, get /y"}},
 		{"", []string{"get /x, recall /x", "get /y, recall /y, get /y"}},
@@ -98,42 +98,42 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 		scripts []string
 		wrong   func(a, b trace.Thing) bool // what the comparison must notice, besides noLoss
 	}{
-		{"", []string{"set /x, get /y", "get /x, set /y"}, careless},
-		{"", []string{"get /x, get /y, set /x", "get /y, get /x"}, careless},
+		{"", []string{"store /x, get /y", "get /x, store /y"}, careless},
+		{"", []string{"get /x, get /y, store /x", "get /y, get /x"}, careless},
 		{"", []string{"number /dir/n-, list /dir", "number /dir/n-, delete /dir/n-0000000000"}, careless},
 		{"", []string{"number /dir/n-", "get /dir/n-0000000000, get /x"}, unnumbered},
-		{"", []string{"watch /new, get /x, get /y", "set /y, create /new"}, blind},
+		{"", []string{"watch /new, get /x, get /y", "store /y, create /new"}, blind},
 		{"", []string{"number /dir/n-, get /x", "create /dir/m, get /y"}, unshared},
-		{"", []string{"set /dir, get /x", "create /dir/m, create /dir/n"}, unshared},
+		{"", []string{"store /dir, get /x", "create /dir/m, create /dir/n"}, unshared},
 		{"", []string{"create /dir/m, stat /dir", "create /dir/n, delete /dir/n"}, unshared},
 		{"", []string{"create /dir/m, delete /dir/m", "create /dir/m, stat /dir/m"}, careless},
-		{"", []string{"pause, set /x", "get /x, pause, get /x"}, careless},
-		{"", []string{"await /x, get /y", "get /y, set /x"}, careless},
-		{"", []string{"hasty /x, get /y", "get /y, set /x"}, careless},
-		{"", []string{"hasty /x, get /x", "set /x"}, patient},
-		{"", []string{"get /x", "set /x", "set /x"}, careless},
+		{"", []string{"pause, store /x", "get /x, pause, get /x"}, careless},
+		{"", []string{"await /x, get /y", "get /y, store /x"}, careless},
+		{"", []string{"hasty /x, get /y", "get /y, store /x"}, careless},
+		{"", []string{"hasty /x, get /x", "store /x"}, patient},
+		{"", []string{"get /x", "store /x", "store /x"}, careless},
 		{"", []string{"list /dir", "create /dir/m", "create /dir/n"}, careless},
 		{"", []string{"putter /dir", "create /dir/m"}, careless},
 		{"expire client=a request=2", []string{"ephemeral /e, get /x", "get /e, get /e"}, faultless},
 		{"expire client=a at=1µs", []string{"ephemeral /e", "get /e, get /e"}, everlasting},
 		{"expire client=a at=1µs", []string{"ephemeral /e", "get /e, delete /e"}, keeping},
 		{"expire client=a at=1µs", []string{"ephemeral /e, delete /e", "get /e"}, careless},
-		{"drop-reply client=a request=1", []string{"set /x, get /y", "set /y, get /x"}, careless},
-		{"drop-request client=a request=2", []string{"await /x, get /y", "get /y, set /x"}, careless},
-		{"cut client=a request=2", []string{"watch /x, get /y", "set /x, set /y"}, careless},
-		{"cut client=a event=1", []string{"await /x, get /y", "get /y, set /x"}, right},
+		{"drop-reply client=a request=1", []string{"store /x, get /y", "store /y, get /x"}, careless},
+		{"drop-request client=a request=2", []string{"await /x, get /y", "get /y, store /x"}, careless},
+		{"cut client=a request=2", []string{"watch /x, get /y", "store /x, store /y"}, careless},
+		{"cut client=a event=1", []string{"await /x, get /y", "get /y, store /x"}, right},
 		{"expire client=a at=1µs", []string{"ephemeral /e, get /x", "get /e, delete /e"}, everlasting},
-		{"crash client=a request=2", []string{"set /x, get /y", "get /x, set /y"}, careless},
-		{"restart 1s client=a request=1", []string{"watch /x, get /y", "set /x, set /y"}, right},
-		{"restart 1s client=a request=1", []string{"set /x", "get /x, set /y"}, faultless},
-		{"stall 3s client=a request=2", []string{"watch /x, get /y", "set /x, set /y"}, careless},
-		{"stall 3s client=a event=1", []string{"await /x, get /y", "get /y, set /x"}, right},
-		{"stall-mid-frame 1s client=a request=1", []string{"await /x", "get /y, set /x"}, careless},
-		{"delay 1s client=a request=2", []string{"set /x, get /y", "set /y, get /x"}, careless},
-		{"pause 1s client=a request=2", []string{"watch /x, get /y", "set /x, set /y"}, careless},
-		{"refuse 1s client=a request=2", []string{"await /x, get /y", "get /y, set /x"}, careless},
-		{"respawn 1s client=a request=2", []string{"set /x, get /y", "get /x, set /y"}, careless},
-		{"blackhole 1s client=a request=2", []string{"watch /x, get /y", "set /x"}, careless},
+		{"crash client=a request=2", []string{"store /x, get /y", "get /x, store /y"}, careless},
+		{"restart 1s client=a request=1", []string{"watch /x, get /y", "store /x, store /y"}, right},
+		{"restart 1s client=a request=1", []string{"store /x", "get /x, store /y"}, faultless},
+		{"stall 3s client=a request=2", []string{"watch /x, get /y", "store /x, store /y"}, careless},
+		{"stall 3s client=a event=1", []string{"await /x, get /y", "get /y, store /x"}, right},
+		{"stall-mid-frame 1s client=a request=1", []string{"await /x", "get /y, store /x"}, careless},
+		{"delay 1s client=a request=2", []string{"store /x, get /y", "store /y, get /x"}, careless},
+		{"pause 1s client=a request=2", []string{"watch /x, get /y", "store /x, store /y"}, careless},
+		{"refuse 1s client=a request=2", []string{"await /x, get /y", "get /y, store /x"}, careless},
+		{"respawn 1s client=a request=2", []string{"store /x, get /y", "get /x, store /y"}, careless},
+		{"blackhole 1s client=a request=2", []string{"watch /x, get /y", "store /x"}, careless},
 	} {
 		t.Run(c.plan+strings.Join(c.scripts, " | "), func(t *testing.T) {
 			t.Parallel()
@@ -171,7 +171,7 @@ func TestProofHidesCounts(t *testing.T) {
 		{false, []string{"list /dir, get /dir", "create /dir/m, get /dir"}},
 		{false, []string{"number /dir, get /dir", "number /dir/n, create /dir/m"}},
 		{true, []string{"stat /dir, get /x", "create /dir/m, put /dir"}},
-		{true, []string{"set /dir, get /x", "create /dir/m, create /dir/n"}},
+		{true, []string{"store /dir, get /x", "create /dir/m, create /dir/n"}},
 		{true, []string{"get /x, putter /dir", "create /dir/m, get /x"}},
 	} {
 		t.Run(strings.Join(c.scripts, " | "), func(t *testing.T) {
@@ -449,7 +449,7 @@ func TestSmallestIsProvedForTheScriptOfTheViolation(t *testing.T) {
 func TestProofsTryFewerFaultsFirst(t *testing.T) {
 	t.Parallel()
 	inOrder := func(next func(trees []*tree) int) bool {
-		p := newProver(tiny("set /x", "get /x"))
+		p := newProver(tiny("store /x", "get /x"))
 		if p.Faults, p.bounds.Runs = 2, 1000; next != nil {
 			p.next = next
 		}
@@ -469,7 +469,7 @@ func TestProofsTryFewerFaultsFirst(t *testing.T) {
 func TestRunsTooLongForAProofAreAnError(t *testing.T) {
 	t.Parallel()
 	for script, hint := range map[string]bool{"get /y": false, "get /y, pause": true} {
-		s := tiny(strings.Repeat(script+", ", mostEvents/2)+"get /y", "set /x")
+		s := tiny(strings.Repeat(script+", ", mostEvents/2)+"get /y", "store /x")
 		p, err := Prove(t.Context(), s, Bounds{})
 		check.Contains(t, fmt.Sprint(err), "too long for a proof", script)
 		check.Equal(t, strings.Contains(fmt.Sprint(err), "pause and try again"), hint, script)

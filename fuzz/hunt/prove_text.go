@@ -90,8 +90,8 @@ func (p *Proof) Scope() string {
 	}
 	if servers <= 1 && faults > 0 {
 		not = append(not, "with a fault, other orders of the begins and ends of calls of different "+
-			"clients, but for those of holds (from lock, acquire, lead, take, poll, enter or join on) "+
-			"and of calls that are answered from memory")
+			"clients, but for those of holds (from lock, acquire, lead, take, poll, enter or join on), of "+
+			"barriers, and of calls that are answered from memory")
 	}
 	switch {
 	case !p.Counts:
@@ -103,8 +103,10 @@ func (p *Proof) Scope() string {
 	not[0] = fmt.Sprintf(not[0], p.Scenario.Seed)
 	not = append(not, "other orders of the zxids of writes that commute, of the ids of sessions, and "+
 		"of the names in a list of children",
-		fmt.Sprintf("timers that end while a message is under way (pauses of the script below %v, and "+
-			"its contexts below that, take no time, and end in every order)", sim.Lateness),
+		"when the server applies a request, beside the begins and ends of calls of other clients",
+		fmt.Sprintf("timers that end while a message is under way (pauses and contexts of the script "+
+			"below %v take no time, and end in every order; together they overtake a message by no more)",
+			sim.Lateness),
 		"other orders of timers, pauses and sessions that end at once, of the goroutines of one client, "+
 			"and after the end of all scripts")
 	return strings.Join(append(lines, "not tried, so not proved:"), "\n") + "\n  " +

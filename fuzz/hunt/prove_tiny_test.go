@@ -69,7 +69,7 @@ func tinyStep(p *scenario.Player, name, path string) (value string, err error) {
 	case "get":
 		data, _, err := conn.Get(path)
 		return string(data), err
-	case "set":
+	case "store":
 		stat, err := conn.Set(path, []byte(p.Name()), -1)
 		if err != nil {
 			return "", err
