@@ -21,7 +21,8 @@ func (r reader) blamed() []string {
 			continue
 		}
 		wrong := v.Summary // without what led to it
-		for _, led := range []string{"; the last that ", " rests on the reply at "} {
+		for _, led := range []string{"; the last that ", " rests on the reply at ",
+			"; in that call the server refused "} {
 			wrong, _, _ = strings.Cut(wrong, led)
 		}
 		for _, c := range r.Result.Changes {

@@ -213,7 +213,14 @@ func grantText(
 		text += "; before that: " + strings.TrimSuffix(list, ", then ")
 	}
 	if told := heard(r, last, op.Return); told != "" {
-		text += ", and then " + told
+		return text + ", and then " + told
+	}
+	for _, c := range r.Changes { // the client has not heard of it yet
+		if c.Kind == trace.NodeDeleted && c.Session == 0 && r.SessionClient[c.Owner] == op.Client &&
+			(c.Path == last.Path || path.Dir(c.Path) == last.Path && lists(last.Op)) &&
+			last.Step < c.Step && c.Step < op.Return {
+			text += fmt.Sprintf(", but its own %s went at step %d, when its session ended", c.Path, c.Step)
+		}
 	}
 	return text
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,7 +38,8 @@ func tellLastActs(
 		case linearizability.Liveness:
 			tell(lastRead(r, h, v.Steps))
 			tell(actBefore(r, h, v.Steps))
-			tell(whyLeft(r, h, v.Summary))
+			tell(cmp.Or(whyLeft(r, h, v.Summary), afterAttempt(r, v.Summary), silent(r, v.Summary),
+				refusedInCall(r, h, v)))
 			tell(rested(r, h, v.Steps))
 		case InvariantProperty:
 			steps := NamedSteps(v.Summary)
@@ -56,7 +58,7 @@ func tellLastActs(
 				tell(lastWrite(r, h, NamedSteps(v.Summary)))
 			}
 		case linearizability.Belief:
-			tell(unheeded(r, v))
+			tell(cmp.Or(unheeded(r, v), lastAnswer(r, v)))
 			if strings.Contains(v.Summary, "says that it is up to date") {
 				tell(grounds(r, h, v))
 			}
@@ -66,7 +68,7 @@ func tellLastActs(
 			tell(cmp.Or(whyLeft(r, h, v.Summary), chosenFrom(r, v.Summary), unasked(r, h, v.Steps),
 				grounds(r, h, v)))
 		case linearizability.Safety:
-			tell(cmp.Or(refusedGrant(r, h, v.Steps), ownBefore(r, v.Steps), overtaken(r, h, v),
+			tell(cmp.Or(refusedGrant(r, h, v), ownBefore(r, v.Steps), overtaken(r, h, v),
 				grounds(r, h, v)))
 		case linearizability.Presence:
 			tell(cmp.Or(lastOfNode(r, h, v), grounds(r, h, v)))
@@ -408,6 +410,86 @@ func unheeded(r *trace.Result, v *linearizability.Verdict) string {
 	return ""
 }
 
+// lastAnswer is the last answer that a client had before the end of its belief, and whether its
+// server was cut off. That end is the last of the steps of a verdict on a lease.
+func lastAnswer(r *trace.Result, v *linearizability.Verdict) (text string) {
+	client, _, lease := strings.Cut(v.Summary, " believed until step ")
+	if !lease {
+		return ""
+	}
+	for _, q := range slices.Backward(r.Requests) {
+		if q.Client != client || q.Step >= slices.Max(v.Steps) || !answered(r, q) {
+			continue
+		}
+		text, cut := requestText(r, q), int64(0)
+		for _, s := range r.Servers {
+			if s.Server == q.Server && s.Step <= q.Step && (!s.CutOff || cut == 0) {
+				if cut = 0; s.CutOff {
+					cut = s.Step
+				}
+			}
+		}
+		if cut > 0 {
+			text = answerText(r, q) + fmt.Sprintf(", from server %d, which was cut off from the others since step %d",
+				q.Server, cut)
+		}
+		return fmt.Sprintf("the last that %s did or learned before that: %s (step %d)", client, text, q.Step)
+	}
+	return ""
+}
+
+var firstAttempt = regexp.MustCompile(`left by (\S+)'s \w+ \(first attempt, create at step (\d+)\)`)
+
+// afterAttempt tells why a call that has left a znode tried again.
+func afterAttempt(r *trace.Result, summary string) string {
+	m := firstAttempt.FindStringSubmatch(summary)
+	if m == nil {
+		return ""
+	}
+	left, _ := strconv.ParseInt(m[2], 10, 64)
+	for _, q := range r.Requests {
+		if q.Client == m[1] && q.Step > left && strings.HasPrefix(q.Op, "create") {
+			return fmt.Sprintf("the last that %s did or learned before its next create (step %d): %s", m[1],
+				q.Step, lastAct(r, nil, m[1], q.Step-1))
+		}
+	}
+	return ""
+}
+
+var livedOn = regexp.MustCompile(`lived on after (\S+)'s (\w+) \(steps (\d+) to (\d+)`)
+
+// silent says that a release after which a znode lived on has sent no delete.
+func silent(r *trace.Result, summary string) string {
+	m := livedOn.FindStringSubmatch(summary)
+	if m == nil {
+		return ""
+	}
+	from, _ := strconv.ParseInt(m[3], 10, 64)
+	to, _ := strconv.ParseInt(m[4], 10, 64)
+	if slices.ContainsFunc(r.Requests, func(q trace.RequestPoint) bool {
+		return q.Client == m[1] && from <= q.Step && q.Step <= to && !readsNode(q.Op)
+	}) {
+		return ""
+	}
+	return fmt.Sprintf("%s's %s sent no delete", m[1], m[2])
+}
+
+// refusedInCall is the last request that was refused in a call which waits for its own znode.
+func refusedInCall(
+	r *trace.Result, h linearizability.History, v *linearizability.Verdict,
+) string {
+	for _, op := range h.Ops {
+		for _, q := range slices.Backward(r.Requests) {
+			if op.Pending() && slices.Contains(v.Steps, op.Call) && q.Client == op.Client &&
+				q.Step > op.Call && answers.MatchString(r.Trace.Entry(q.Step).Text) &&
+				strings.Contains(v.Summary, " and so waits for its own znode") {
+				return fmt.Sprintf("in that call the server refused %s (step %d)", requestText(r, q), q.Step)
+			}
+		}
+	}
+	return ""
+}
+
 // applied reports whether the server has not refused a request.
 func applied(r *trace.Result, q trace.RequestPoint) bool {
 	return strings.Contains(r.Trace.Entry(q.Step).Text, ": ok")
@@ -442,9 +524,11 @@ func heard(r *trace.Result, read trace.RequestPoint, by int64) (text string) {
 
 // refusedGrant says that a lock was granted although the last request of that call was refused: by
 // the call that returned at one of some steps, or by the last one of the client that deleted a
-// znode there.
-func refusedGrant(r *trace.Result, h linearizability.History, steps []int64) (text string) {
-	deletes := map[string]int64{}
+// znode there. A look that found nothing is not it if an older znode was passed over.
+func refusedGrant(
+	r *trace.Result, h linearizability.History, v *linearizability.Verdict,
+) (text string) {
+	steps, deletes := v.Steps, map[string]int64{}
 	for _, c := range r.Changes {
 		if c.Kind == trace.NodeDeleted && slices.Contains(steps, c.Step) {
 			deletes[c.Client] = c.Step
@@ -456,7 +540,9 @@ func refusedGrant(r *trace.Result, h linearizability.History, steps []int64) (te
 			!before && !slices.Contains(steps, op.Return) {
 			continue
 		}
-		if refused := lastRefused(r, op); refused != "" {
+		looked := readsNode(lastRequest(r, op.Client, op.Call, op.Return).Op)
+		refused := lastRefused(r, op)
+		if refused != "" && !(looked && overtook.MatchString(v.Summary)) {
 			text = fmt.Sprintf("%s's %s (steps %d to %d) succeeded, but its last request was refused: %s",
 				op.Client, op.Kind, op.Call, op.Return, refused)
 		}

@@ -59,7 +59,68 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 			linearizability.Verdict{Property: granted, Steps: []int64{1, 4},
 				Summary: "b and a own it; a was granted it although the older /l/2 was there"},
 			last + " of it: listed the children of /l: [1 2] (step 1), and then the event NodeDeleted " +
-				"/l/1 (step 3)",
+				"/l/1 (step 3), and no list reached the server after that",
+		},
+		"a grant on a list of before": {
+			[]string{"a getChildren2 /l: ok [], zxid 1", "b create /l/1: ok /l/1, zxid 2"},
+			[]trace.Change{made("b", "/l/1", "", 2)}, []linearizability.Op{ok(ops.Lock, 1, 3)},
+			linearizability.Verdict{Property: granted, Steps: []int64{1, 3},
+				Summary: "b and a own it; a was granted it although b's /l/1 was there"},
+			last + " of it: listed the children of /l: [] (step 1), before b created /l/1 (step 2)",
+		},
+		"a grant on a look before a multi": {
+			[]string{"b exists /x: ok, zxid 1", "a getChildren2 /l: ok [], zxid 1",
+				"b create /l/1: ok /l/1, zxid 2", "a multi (setData /l, create /l/2): ok, zxid 3",
+				"a getChildren2 /l: ok [1 2], zxid 3"},
+			[]trace.Change{made("b", "/l/1", "", 3)}, []linearizability.Op{ok(ops.Lock, 1, 6)},
+			linearizability.Verdict{Property: granted, Steps: []int64{1, 6},
+				Summary: "b and a own it; a was granted it although the older /l/1 was there"},
+			last + " of it: listed the children of /l: [1 2] (step 5); before that: listed the children " +
+				"of /l: [] (step 2), and then multi (setData /l, create /l/2): ok (step 4), although in " +
+				"between b created /l/1 (step 3)",
+		},
+		"the end of a lease": {
+			[]string{"a exists /l: ok, zxid 1", "a exists /l: ok, zxid 1"}, nil, nil,
+			linearizability.Verdict{Property: linearizability.Belief, Steps: []int64{1, 2},
+				Summary: "a believed until step 2, 1s longer than it held the lock"},
+			last + " before that: exists /l: ok, from server 3, which was cut off from the others " +
+				"since step 1 (step 1)",
+		},
+		"an attempt that left its node": {
+			[]string{"a create /l/1: ok /l/1, zxid 1", "a getChildren2 /l: ok [1 0], zxid 1",
+				"a create /l/2: ok /l/2, zxid 2"}, nil, nil,
+			linearizability.Verdict{Property: linearizability.Liveness,
+				Summary: "/l/1 was left by a's lock (first attempt, create at step 1)"},
+			last + " before its next create (step 3): listed the children of /l: [1 0] (step 2)",
+		},
+		"a release that sent nothing": {
+			[]string{"a create /l/1: ok /l/1, zxid 1", "b delete /l/0: ok, zxid 2"}, nil, nil,
+			linearizability.Verdict{Property: linearizability.Liveness,
+				Summary: "/l/1 was left by a's lead, and lived on after a's resign (steps 2 to 3)"},
+			"a's resign sent no delete",
+		},
+		"a release that sent a delete": {
+			[]string{"a create /l/1: ok /l/1, zxid 1", "a delete /l/0: ok, zxid 2"}, nil, nil,
+			linearizability.Verdict{Property: linearizability.Liveness,
+				Summary: "/l/1 was left by a's lead, and lived on after a's resign (steps 2 to 3)"},
+			"",
+		},
+		"a create that is refused below the own node": {
+			[]string{"b exists /l: ok, zxid 1", "a create /l/1: NoChildrenForEphemerals, zxid 1",
+				"a exists /l: ok, zxid 1"}, nil,
+			[]linearizability.Op{{Client: "a", Kind: ops.Lock, Call: 1,
+				Outcome: linearizability.OpPending}},
+			linearizability.Verdict{Property: linearizability.Liveness, Steps: []int64{1},
+				Summary: "a's lock itself made it, and so waits for its own znode"},
+			"in that call the server refused create /l/1: NoChildrenForEphemerals (step 2)",
+		},
+		"a grant by the node of a session that has ended": {
+			[]string{"a getChildren2 /l: ok [1], zxid 1", "b exists /l: ok, zxid 1"},
+			[]trace.Change{{Kind: trace.NodeDeleted, Owner: 7, Path: "/l/1", Step: 2}},
+			[]linearizability.Op{ok(ops.Lead, 1, 3)},
+			linearizability.Verdict{Property: InvariantProperty, Summary: "a leads at step 3"},
+			"a's lead rests on the reply at step 1: listed the children of /l: [1], but its own /l/1 " +
+				"went at step 2, when its session ended",
 		},
 		"a take, with the list and the data": {
 			[]string{"a getChildren2 /q: ok [1], zxid 1", "b exists /q: ok, zxid 1",
@@ -190,7 +251,8 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 		"an older znode, and the look at another": {
 			[]string{"a getChildren2 /l: ok [1 2], zxid 1", "a exists /l/2: NoNode, zxid 3", "a exists /l/3: ok, zxid 3"}, nil, []linearizability.Op{ok(ops.Lock, 1, 3)},
 			linearizability.Verdict{Property: granted, Steps: []int64{3}, Summary: "b and a own it; a was granted it although the older /l/1 was there"},
-			last + " of it: listed the children of /l: [1 2] (step 1), and then exists /l/2: NoNode (step 2)",
+			last + " of it: listed the children of /l: [1 2] (step 1), and then exists /l/2: NoNode (step 2)" +
+				", and no list reached the server after that",
 		},
 		"of a call that was refused, the refused request": {
 			[]string{"a exists /y: ok, zxid 1", "a setData /x: failed, NoNode, zxid 2",
@@ -268,6 +330,9 @@ func TestWhatACallRestsOnIsTold(t *testing.T) {
 			r.Notices = []trace.Notice{{Client: "a", Kind: trace.Disconnected, Step: 2}}
 		} else if strings.Contains(tt.want, "and then the event") {
 			r.Events = []trace.EventPoint{{Client: "a", Type: "NodeDeleted", Path: "/l/1", Step: 3}}
+		} else if strings.Contains(tt.want, "cut off") {
+			r.Requests[0].Server = 3
+			r.Servers = []trace.ServerState{{Server: 3}, {Server: 3, Step: 1, CutOff: true}}
 		}
 		tt.verdict.Status = linearizability.Violated
 		report := &linearizability.Report{Verdicts: []linearizability.Verdict{tt.verdict}}

@@ -12,10 +12,11 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-var overtook = regexp.MustCompile(`; (\S+)(?: \(.*?\))? was granted it although the older (\S+) was there`)
+var overtook = regexp.MustCompile(
+	`; (\S+)(?: \(.*?\))? was granted it although (?:the older|\S+'s|\S+ \(.*?\)'s) (/\S+) was there`)
 
-// overtaken is what a client learned last of the older znode that it has passed over, by a look at
-// it or a list, and after that: the events, and the last znode that was not there.
+// overtaken is what a client learned last of the znode that it has passed over: its own look at the
+// znode, or the list of the directory, and what it went by after that.
 func overtaken(
 	r *trace.Result, h linearizability.History, v *linearizability.Verdict,
 ) (text string) {
@@ -23,36 +24,68 @@ func overtaken(
 	if m == nil {
 		return ""
 	}
-	by := int64(0)
+	client, dir, by, call := m[1], path.Dir(m[2]), int64(0), int64(0)
 	for _, op := range h.Ops {
-		if op.Client == m[1] && op.OK() && slices.Contains(v.Steps, op.Return) {
-			by, text = max(by, op.Return), grantText(r, h.Ops, op)
+		if op.Client == client && op.OK() && slices.Contains(v.Steps, op.Return) && op.Return > by {
+			by, call, text = op.Return, op.Call, grantText(r, h.Ops, op)
 		}
 	}
-	var seen, beside trace.RequestPoint
+	var look, before, entry trace.RequestPoint
 	for _, q := range r.Requests {
-		if q.Client != m[1] || q.Step > by || !readsNode(q.Op) {
-			continue
-		}
-		if q.Path == m[2] || lists(q.Op) && q.Path == path.Dir(m[2]) {
-			seen = q
-		} else if path.Dir(q.Path) == path.Dir(m[2]) && !applied(r, q) {
-			beside = q // the znode ahead may have gone
+		switch {
+		case q.Client != client || q.Step > by:
+		case readsNode(q.Op) && (q.Path == m[2] || lists(q.Op) && q.Path == dir):
+			look = q
+		case q.Op == multi && q.Step > call && applied(r, q):
+			before, entry = look, q
 		}
 	}
-	if seen.Step == 0 {
+	if look.Step == 0 {
 		return text
 	}
-	text = fmt.Sprintf("the last that %s did or learned of it: %s (step %d)", m[1],
-		requestText(r, seen), seen.Step)
-	for _, e := range r.Events {
-		if e.Client == m[1] && seen.Step < e.Step && e.Step <= by {
-			text += fmt.Sprintf(", and then the event %s %s (step %d)", e.Type, e.Path, e.Step)
-			seen.Step = e.Step
+	text = fmt.Sprintf("the last that %s did or learned of it: %s (step %d)", client,
+		requestText(r, look), look.Step)
+	made := madeBetween(r, m[2], look.Step, by)
+	if made != "" {
+		text += ", before " + made
+	}
+	text += afterLook(r, look, dir, by)
+	made = madeBetween(r, m[2], before.Step, entry.Step)
+	if before.Step > call && before.Step < look.Step && made != "" {
+		text += fmt.Sprintf("; before that: %s (step %d), and then %s (step %d), although in between %s",
+			requestText(r, before), before.Step, requestText(r, entry), entry.Step, made)
+	}
+	return text
+}
+
+// madeBetween says who created a znode between two steps, "" if nobody did.
+func madeBetween(r *trace.Result, at string, from, to int64) string {
+	for _, c := range r.Changes {
+		if c.Kind == trace.NodeCreated && c.Path == at && from < c.Step && c.Step < to {
+			return fmt.Sprintf("%s created %s (step %d)", cmp.Or(c.Client, "the server"), at, c.Step)
 		}
 	}
-	if beside.Step > seen.Step {
-		text += fmt.Sprintf(", and then %s (step %d)", requestText(r, beside), beside.Step)
+	return ""
+}
+
+// afterLook are the events that woke a client after a look, and the znodes of a directory that it
+// did not find any more. If there is one the look was a list that it did not make again.
+func afterLook(r *trace.Result, look trace.RequestPoint, dir string, by int64) (text string) {
+	for step := look.Step + 1; step <= by; step++ {
+		for _, e := range r.Events {
+			if e.Client == look.Client && e.Step == step {
+				text += fmt.Sprintf(", and then the event %s %s (step %d)", e.Type, e.Path, step)
+			}
+		}
+		for _, q := range r.Requests {
+			if q.Client == look.Client && q.Step == step && readsNode(q.Op) &&
+				path.Dir(q.Path) == dir && strings.Contains(requestText(r, q), ": NoNode") {
+				text += fmt.Sprintf(", and then %s (step %d)", requestText(r, q), step)
+			}
+		}
+	}
+	if text != "" && lists(look.Op) {
+		text += ", and no list reached the server after that"
 	}
 	return text
 }

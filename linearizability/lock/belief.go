@@ -1,6 +1,8 @@
 package lock
 
 import (
+	"fmt"
+
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judging"
 )
@@ -22,9 +24,9 @@ func judgeBelief(t table) lin.Verdict {
 	for _, w := range windows {
 		if t.claims.Lease && w.Duration > 0 {
 			return judging.Violated(lin.Belief, []int64{w.From, w.To},
-				"%s's hold of the %s ended at step %d, and %s believed in it for %v more: "+
+				"%s believed until step %d, %v longer than it held the %s, which ended at step %d%s: "+
 					"a lease ends before the session does",
-				w.Client, t.kind.noun, w.From, w.Client, w.Duration)
+				w.Client, w.To, w.Duration, t.kind.noun, w.From, withSession(t, w))
 		}
 	}
 	for i := range t.holds {
@@ -36,6 +38,14 @@ func judgeBelief(t table) lin.Verdict {
 		return judging.Fine(lin.Belief, "beliefs overlap at most inside %s", judging.Count(zombies, "zombie window"))
 	}
 	return judging.Fine(lin.Belief, "no two beliefs overlap")
+}
+
+// withSession says that a hold ended with its session.
+func withSession(t table, w lin.ZombieWindow) string {
+	if end, _ := t.log.SessionEnd(w.Session); end > w.From {
+		return ""
+	}
+	return fmt.Sprintf(" when the server ended %s", judging.Session(w.Session))
 }
 
 // zombieWindows measures from the server's end of each hold to the end of the client's belief in

@@ -170,7 +170,13 @@ func leftBy(t table, n lin.NodeAtRest) string {
 	if op != nil && op.Pending() && !t.nodes.isPartOf(z, *op) {
 		return fmt.Sprintf("was left by %s's %s (first attempt, create at step %d)", op.Client, op.Kind, z.Created)
 	}
-	return judging.LeftBy(t.history, t.log, n)
+	text := judging.LeftBy(t.history, t.log, n)
+	for _, h := range t.holds { // the mistake is in the release, not in the call that made it
+		if h.node == z && livedOn(h) != "" && !h.unlock.Pending() {
+			return text + ", and lived on after " + judging.Describe(*h.unlock)
+		}
+	}
+	return text
 }
 
 // isGone reports whether a session has ended.

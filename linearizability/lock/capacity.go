@@ -2,7 +2,9 @@ package lock
 
 import (
 	"fmt"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -61,8 +63,30 @@ func (k kind) overtook(a, b *hold) string {
 	if !older.node.ExistsAt(younger.lock.Return) || older.node == younger.node {
 		return ""
 	}
+	if copiesNumber(younger.node.Path, older.node.Path) {
+		return fmt.Sprintf("; %s was granted it although %s's %s was there", k.holder(b), k.holder(a),
+			a.node.Path)
+	}
 	return fmt.Sprintf("; %s was granted it although the older %s was there", k.holder(younger),
 		older.node.Path)
+}
+
+// copiesNumber reports whether a younger znode has a smaller sequence number than an older one: it
+// stands ahead in the queue, as the node by which a writer reads on. After an overflow the numbers
+// say nothing.
+func copiesNumber(younger, older string) bool {
+	y, o := sequenceNumber(younger), sequenceNumber(older)
+	return 0 <= y && y < o && path.Dir(younger) == path.Dir(older)
+}
+
+// sequenceNumber is the number at the end of a path, or -1 if there is none or it may be negative.
+func sequenceNumber(at string) int64 {
+	name, digits := at[:max(0, len(at)-10)], at[max(0, len(at)-10):]
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil || digits[0] < '0' || digits[0] > '9' || strings.HasSuffix(name, "--") {
+		return -1
+	}
+	return n
 }
 
 // tooManyBelieve is the verdict on a belief that began when others took all places.

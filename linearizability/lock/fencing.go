@@ -45,7 +45,7 @@ func livedOn(h *hold) string {
 	if h.node == nil || h.unlock == nil || h.node.Deleted <= judging.End(*h.unlock) {
 		return ""
 	}
-	return fmt.Sprintf(", for %s lived on after %s", h.node.Path, judging.Describe(*h.unlock))
+	return fmt.Sprintf(", because %s lived on after %s", h.node.Path, judging.Describe(*h.unlock))
 }
 
 // wrongToken describes the mistake in the token of a grant, or returns "". If tokens are czxids,

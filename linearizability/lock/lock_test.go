@@ -85,7 +85,7 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			Says:  "/lock/a-0000000000 was gone since step 5 (a deleted it), before the call",
 			Steps: "a locks a-0; a unlocks a-0; a lock() ok"},
 		{Name: "an unlock that deletes nothing", Bad: lin.Fencing,
-			Says: "with the equal token at step 7, for /lock/a-0000000000 lived on after a's unlock " +
+			Says: "with the equal token at step 7, because /lock/a-0000000000 lived on after a's unlock " +
 				"(steps 4 to 5): no resource",
 			Steps: "a lock() owns a-0 ok@1#2; a unlock() ok; b lock() ok@2#2"},
 		{Name: "tokens fall", Bad: lin.Fencing,
@@ -203,6 +203,10 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 				"and was left by b's lock (first attempt, create at step 2): b takes it for " +
 				"another's", Steps: "b lock() owns b-0 owns b-1; rest b-0 b-1; b waits lock b-0",
 			Build: ownersAreKnown},
+		{Name: "behind what its unlock did not delete", Bad: lin.Liveness,
+			Says: "was left by b's lock (steps 1 to 3), and lived on after b's unlock (steps 4 to 5): " +
+				"b takes it for another's", Steps: "b lock() owns b-0 ok; b unlock() ok; " +
+				"b lock() owns b-1; rest b-0 b-1; b waits lock b-0", Build: ownersAreKnown},
 		{Name: "behind a forgotten znode", Bad: lin.Liveness,
 			Says: "and was left by a's lock (steps 1 to 3, unknown: connection closed): a does " +
 				"not know of it, and nobody will delete it",

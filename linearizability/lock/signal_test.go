@@ -64,7 +64,7 @@ func TestALeaseEndsBeforeTheSession(t *testing.T) {
 	lease := Claims{Signals: true, Lease: true}
 	judgingtest.CheckHistories(t, lockAt, []lockTest{
 		{Name: "after", Opts: lease, Bad: lin.Belief,
-			Says:  "a's hold of the lock ended at step 4, and a believed in it for 3ms more",
+			Says:  "a believed until step 7, 3ms longer than it held the lock, which ended at step 4 when the server ended session 0x1",
 			Steps: "a locks a-0; a expires a-0; pass 2; a told lost"},
 		{Name: "never", Opts: lease, Bad: lin.Belief, Says: "a lease ends before the session does",
 			Steps: "a locks a-0; a expires a-0; pass 2; a unlock() ok"},
