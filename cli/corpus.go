@@ -23,9 +23,15 @@ type corpus struct {
 	dir string
 }
 
+// inCorpus is a scenario of a corpus, and its file.
+type inCorpus struct {
+	scenario scenario.Scenario
+	file     string
+}
+
 // load reads the scenarios in the order of the files' names. Bad files are named on stderr and left
 // out. It is an error if all files are bad, or if the command is interrupted.
-func (c corpus) load(workloads scenario.Catalogue) ([]scenario.Scenario, error) {
+func (c corpus) load(workloads scenario.Catalogue) ([]inCorpus, error) {
 	if c.dir == "" {
 		return nil, nil
 	}
@@ -36,7 +42,7 @@ func (c corpus) load(workloads scenario.Catalogue) ([]scenario.Scenario, error) 
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
 		return !saved.IsScenario(e.Name())
 	})
-	var scenarios []scenario.Scenario
+	var scenarios []inCorpus
 	var bad []error
 	remove := "rm"
 	for i, e := range entries {
@@ -51,29 +57,42 @@ func (c corpus) load(workloads scenario.Catalogue) ([]scenario.Scenario, error) 
 			remove += " " + saved.ShellWord(name)
 			continue
 		}
-		scenarios = append(scenarios, file.Scenario)
+		scenarios = append(scenarios, inCorpus{file.Scenario, name})
 	}
 	if len(bad) > 0 && len(scenarios) == 0 {
 		return nil, fmt.Errorf(
 			"--corpus: none of %s is a scenario of a known workload; first error: %w",
 			command.Plural(len(bad), "file"), bad[0])
 	}
-	c.leftOut(bad, remove)
+	c.tell("left out", bad, remove)
 	return scenarios, nil
 }
 
-// leftOut prints the bad files of a corpus, and the command that removes them.
-func (c corpus) leftOut(bad []error, remove string) {
+// tell prints what is wrong with files of a corpus, and the command that removes them.
+func (c corpus) tell(what string, bad []error, remove string) {
 	for _, err := range bad[:min(len(bad), maxNamed)] {
-		c.Note("--corpus: left out: %v", err)
+		c.Note("--corpus: %s: %v", what, err)
 	}
 	if more := len(bad) - maxNamed; more > 0 {
-		c.Note("--corpus: left out: %s", command.Plural(more, "more file"))
+		c.Note("--corpus: %s: %s", what, command.Plural(more, "more file"))
 	}
 	if len(bad) > 0 {
 		c.Note("--corpus: to remove them: %s", remove)
 	}
 }
+
+// tellIdle names the files with a fault that matches nothing: they test less than they say.
+func (c corpus) tellIdle(played []inCorpus, idle []int) {
+	var bad []error
+	remove := "rm"
+	for _, n := range idle {
+		bad = append(bad, errors.New(played[n].file))
+		remove += " " + saved.ShellWord(played[n].file)
+	}
+	c.tell("a fault of its plan matches nothing", bad, remove)
+}
+
+func workloadOf(c inCorpus) scenario.Workload { return c.scenario.Workload }
 
 // ofWorkload returns the elements of a list that belong to workload w.
 func ofWorkload[T any](

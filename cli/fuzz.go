@@ -224,7 +224,7 @@ func (h hunted) cutOff(enough int) string {
 // hunt's first leg among those that shards divide, and then that of the next hunt. After an error
 // there are no results.
 func (c *fuzzCommand) hunt(
-	a *app, s scenario.Scenario, unit *int, within bounds, played []scenario.Scenario, about string,
+	a *app, s scenario.Scenario, unit *int, within bounds, played []inCorpus, about string,
 ) (h hunted, err error) {
 	hunt := hunt.Hunt{
 		Workload: s.Workload, Script: s.Script, Seed: s.Seed, On: s.On,
@@ -233,13 +233,14 @@ func (c *fuzzCommand) hunt(
 		More:       hunt.MoreAfter(within.runs),
 		Strategies: c.Strategy, MaxFaults: c.MaxFaults, NoFaults: c.MaxFaults == 0,
 		CheckDeterminism: c.CheckDeterminism,
-		Corpus: ofWorkload(played, s.Workload, func(c scenario.Scenario) scenario.Workload {
-			return c.Workload
-		}),
 		Known: ofWorkload(c.known, s.Workload, func(o *scenario.Outcome) scenario.Workload {
 			return o.Scenario.Workload
 		}),
 		Properties: c.countedIn(s.Workload),
+	}
+	played = ofWorkload(played, s.Workload, workloadOf)
+	for _, p := range played {
+		hunt.Corpus = append(hunt.Corpus, p.scenario)
 	}
 	*unit += hunt.Legs()
 	hunt.Progress = showHunt(a, about, len(hunt.Corpus))
@@ -258,6 +259,7 @@ func (c *fuzzCommand) hunt(
 	if h.Found == nil {
 		return h, h.ended
 	}
+	corpus{a.Env, c.Corpus}.tellIdle(played, h.Idle)
 	if h.ended == nil && h.Runs > 0 && len(h.Findings)+len(h.Divergences) == 0 {
 		err = h.CheckJudged()
 	}

@@ -85,7 +85,7 @@ func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, re
 // ones. After an error or an interrupt the total has no results of the remaining workloads. A
 // workload without a part in the shard is left out.
 func (c *fuzzCommand) huntAll(
-	a *app, scenarios, played []scenario.Scenario, total *report.Hunts,
+	a *app, scenarios []scenario.Scenario, played []inCorpus, total *report.Hunts,
 ) (ended error) {
 	begun, unit := 0, 0
 	defer func() {

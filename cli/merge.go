@@ -57,7 +57,9 @@ func (c *mergeCommand) mergeCorpora(a *app) error {
 		if err != nil {
 			return err
 		}
-		all = append(all, scenarios...)
+		for _, s := range scenarios {
+			all = append(all, s.scenario)
+		}
 	}
 	kept := 0
 	err := hunt.Distil(a.Context, all, func(o *scenario.Outcome) error {

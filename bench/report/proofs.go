@@ -16,7 +16,7 @@ var proved = []string{
 	"recipes.SharedValue --faults 0 --servers 3",
 	"recipes.Lock --faults 1", "recipes.ReentrantLock --faults 1", "recipes.RWLock --faults 1",
 	"recipes.Semaphore --faults 1 --seed 11", "recipes.LeaderLatch --faults 1 --seed 8",
-	"recipes.Barrier --faults 1 --seed 16", "recipes.Counter --faults 1", "recipes.SharedValue --faults 1",
+	"recipes.Barrier --faults 1 --seed 48", "recipes.Counter --faults 1", "recipes.SharedValue --faults 1",
 	"recipes.IDGenerator --faults 1", "recipes.Queue --faults 1", "recipes.LockQueue --faults 1",
 }
 

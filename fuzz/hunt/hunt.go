@@ -104,6 +104,8 @@ type Found struct {
 	// Runs counts the scenarios that the strategies proposed, up to the last finding, and
 	// Replayed those of the corpus. Undecided counts those of both with an unknown verdict.
 	Runs, Replayed, Undecided int
+	// Idle are the numbers in the Corpus, from 0, of scenarios with a fault that matches nothing.
+	Idle []int
 	// FirstUndecided is the first undecided outcome, nil if there is none.
 	FirstUndecided *scenario.Outcome
 	// Traces counts the different orders of requests and faults. Behaviours counts the different

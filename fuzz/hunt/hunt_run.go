@@ -282,6 +282,9 @@ func (h *huntRun) count(t trial, r played) int {
 		}
 	}
 	if t.by == fromCorpus {
+		if len(o.Result.Missed) > 0 {
+			f.Idle = append(f.Idle, f.Replayed)
+		}
 		f.Replayed++
 		return f.Replayed
 	}
