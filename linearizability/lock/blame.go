@@ -167,8 +167,9 @@ func leftBy(t table, n lin.NodeAtRest) string {
 		return judging.LeftBy(t.history, t.log, n)
 	}
 	op := judging.MakerOf(t.history, z)
-	if op != nil && op.Pending() && !t.nodes.isPartOf(z, *op) {
-		return fmt.Sprintf("was left by %s's %s (first attempt, create at step %d)", op.Client, op.Kind, z.Created)
+	if op != nil && op.Pending() && !t.nodes.isPartOf(z, *op) && waitsAlone(t, op.Client) {
+		return fmt.Sprintf("was left by %s's %s (first attempt, create at step %d)", op.Client, op.Kind,
+			z.Created)
 	}
 	text := judging.LeftBy(t.history, t.log, n)
 	for _, h := range t.holds { // the mistake is in the release, not in the call that made it
@@ -177,6 +178,18 @@ func leftBy(t table, n lin.NodeAtRest) string {
 		}
 	}
 	return text
+}
+
+// waitsAlone reports whether one call of a client waits. Of several goroutines one may have made
+// the znode that another one's attempt seems to have left.
+func waitsAlone(t table, client string) bool {
+	waits := 0
+	for _, op := range judging.PendingOps(t.history, t.kind.acquire) {
+		if op.Client == client {
+			waits++
+		}
+	}
+	return waits < 2
 }
 
 // isGone reports whether a session has ended.

@@ -203,6 +203,10 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 				"and was left by b's lock (first attempt, create at step 2): b takes it for " +
 				"another's", Steps: "b lock() owns b-0 owns b-1; rest b-0 b-1; b waits lock b-0",
 			Build: ownersAreKnown},
+		{Name: "perhaps behind another goroutine", Bad: lin.Liveness,
+			Says:  "and was left by b's lock (step 1, pending): b takes it for another's",
+			Steps: "b lock() owns b-0 owns b-1; b lock(); rest b-0 b-1; b waits lock b-0",
+			Build: ownersAreKnown},
 		{Name: "behind what its unlock did not delete", Bad: lin.Liveness,
 			Says: "was left by b's lock (steps 1 to 3), and lived on after b's unlock (steps 4 to 5): " +
 				"b takes it for another's", Steps: "b lock() owns b-0 ok; b unlock() ok; " +
