@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,8 +44,8 @@ func (c corpus) load(workloads scenario.Catalogue) ([]inCorpus, error) {
 		return !saved.IsScenario(e.Name())
 	})
 	var scenarios []inCorpus
-	var bad []error
-	remove := "rm"
+	var bad, why []string
+	var first error
 	for i, e := range entries {
 		if err := c.Context.Err(); err != nil {
 			return nil, err
@@ -53,8 +54,7 @@ func (c corpus) load(workloads scenario.Catalogue) ([]inCorpus, error) {
 		name := filepath.Join(c.dir, e.Name())
 		file, err := saved.Load(name, workloads.Find)
 		if err != nil {
-			bad = append(bad, err)
-			remove += " " + saved.ShellWord(name)
+			bad, why, first = append(bad, name), append(why, err.Error()), cmp.Or(first, err)
 			continue
 		}
 		scenarios = append(scenarios, inCorpus{file.Scenario, name})
@@ -62,34 +62,37 @@ func (c corpus) load(workloads scenario.Catalogue) ([]inCorpus, error) {
 	if len(bad) > 0 && len(scenarios) == 0 {
 		return nil, fmt.Errorf(
 			"--corpus: none of %s is a scenario of a known workload; first error: %w",
-			command.Plural(len(bad), "file"), bad[0])
+			command.Plural(len(bad), "file"), first)
 	}
-	c.tell("left out", bad, remove)
+	c.tell("left out", bad, why)
 	return scenarios, nil
 }
 
-// tell prints what is wrong with files of a corpus, and the command that removes them.
-func (c corpus) tell(what string, bad []error, remove string) {
-	for _, err := range bad[:min(len(bad), maxNamed)] {
-		c.Note("--corpus: %s: %v", what, err)
+// tell prints what is wrong with files of a corpus, a line for each, and the command that removes
+// them.
+func (c corpus) tell(what string, files, lines []string) {
+	for _, line := range lines[:min(len(lines), maxNamed)] {
+		c.Note("--corpus: %s: %s", what, line)
 	}
-	if more := len(bad) - maxNamed; more > 0 {
+	if more := len(lines) - maxNamed; more > 0 {
 		c.Note("--corpus: %s: %s", what, command.Plural(more, "more file"))
 	}
-	if len(bad) > 0 {
+	if len(files) > 0 {
+		remove := "rm"
+		for _, file := range files {
+			remove += " " + saved.ShellWord(file)
+		}
 		c.Note("--corpus: to remove them: %s", remove)
 	}
 }
 
 // tellIdle names the files with a fault that matches nothing: they test less than they say.
 func (c corpus) tellIdle(played []inCorpus, idle []int) {
-	var bad []error
-	remove := "rm"
+	var files []string
 	for _, n := range idle {
-		bad = append(bad, errors.New(played[n].file))
-		remove += " " + saved.ShellWord(played[n].file)
+		files = append(files, played[n].file)
 	}
-	c.tell("a fault of its plan matches nothing", bad, remove)
+	c.tell("a fault of its plan matches nothing", files, files)
 }
 
 func workloadOf(c inCorpus) scenario.Workload { return c.scenario.Workload }

@@ -35,7 +35,8 @@ var (
 	awaited = []string{ops.Enter, ops.Leave, ops.Wait, ops.Set, ops.Remove}
 
 	// tellsEnd are the lines with which a client hears that what it holds has ended, or may have.
-	tellsEnd = []string{scenario.ToldLost, "is told: disconnected", "is told: session-expired"}
+	tellsEnd = []string{scenario.ToldLost, "is told: " + string(trace.Disconnected),
+		"is told: " + string(trace.SessionExpired)}
 )
 
 func (s *said) join(o said) {

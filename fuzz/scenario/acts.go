@@ -210,7 +210,7 @@ func grantText(
 		readsNode(last.Op) && before.Op == multi {
 		text += fmt.Sprintf("; before that: %s (step %d)", requestText(r, before), before.Step)
 	} else if list := listFor(r, last); takes && list != "" {
-		text += "; before that: " + strings.TrimSuffix(list, ", then ")
+		text += "; before that: " + list
 	}
 	if told := heard(r, last, op.Return); told != "" {
 		return text + ", and then " + told
@@ -231,7 +231,7 @@ func listFor(r *trace.Result, read trace.RequestPoint) string {
 	for _, q := range slices.Backward(r.Requests) {
 		if q.Client == read.Client && q.Step < read.Step && lists(q.Op) &&
 			q.Path == path.Dir(read.Path) {
-			return fmt.Sprintf("%s (step %d), then ", requestText(r, q), q.Step)
+			return fmt.Sprintf("%s (step %d)", requestText(r, q), q.Step)
 		}
 	}
 	return ""

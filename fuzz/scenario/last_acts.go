@@ -6,7 +6,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -168,7 +167,9 @@ func grounds(
 	}
 	if act := lastAct(r, h.Ops, client, by); act != "" {
 		if v.Property == linearizability.Order || strings.Contains(v.Summary, " before it was due") {
-			act = listFor(r, lastRequest(r, client, 0, by)) + act // it was chosen from a list
+			if list := listFor(r, lastRequest(r, client, 0, by)); list != "" {
+				act = list + ", then " + act // it was chosen from a list
+			}
 		}
 		if before == " before that" {
 			act += meanwhile(r, client, by)
@@ -421,24 +422,32 @@ func lastAnswer(r *trace.Result, v *linearizability.Verdict) (text string) {
 		if q.Client != client || q.Step >= slices.Max(v.Steps) || !answered(r, q) {
 			continue
 		}
-		text, cut := requestText(r, q), int64(0)
-		for _, s := range r.Servers {
-			if s.Server == q.Server && s.Step <= q.Step && (!s.CutOff || cut == 0) {
-				if cut = 0; s.CutOff {
-					cut = s.Step
-				}
-			}
-		}
-		if cut > 0 {
-			text = answerText(r, q) + fmt.Sprintf(", from server %d, which was cut off from the others since step %d",
-				q.Server, cut)
+		text := requestText(r, q)
+		if since := cutOffSince(r, q); since > 0 {
+			text = fmt.Sprintf("%s, from server %d, which was cut off from the others since step %d",
+				answerText(r, q), q.Server, since)
 		}
 		return fmt.Sprintf("the last that %s did or learned before that: %s (step %d)", client, text, q.Step)
 	}
 	return ""
 }
 
-var firstAttempt = regexp.MustCompile(`left by (\S+)'s \w+ \(first attempt, create at step (\d+)\)`)
+// cutOffSince is the step since which the server of a request was cut off from the others when it
+// arrived, 0 if it was not.
+func cutOffSince(r *trace.Result, q trace.RequestPoint) (since int64) {
+	for _, s := range r.Servers {
+		switch {
+		case s.Server != q.Server || s.Step > q.Step:
+		case !s.CutOff:
+			since = 0
+		case since == 0:
+			since = s.Step
+		}
+	}
+	return since
+}
+
+var firstAttempt = regexp.MustCompile(`left by (\S+)'s \w+ \(first attempt, create at step \d+\)`)
 
 // afterAttempt tells why a call that has left a znode tried again.
 func afterAttempt(r *trace.Result, summary string) string {
@@ -446,7 +455,7 @@ func afterAttempt(r *trace.Result, summary string) string {
 	if m == nil {
 		return ""
 	}
-	left, _ := strconv.ParseInt(m[2], 10, 64)
+	left := NamedSteps(m[0])[0]
 	for _, q := range r.Requests {
 		if q.Client == m[1] && q.Step > left && strings.HasPrefix(q.Op, "create") {
 			return fmt.Sprintf("the last that %s did or learned before its next create (step %d): %s", m[1],
@@ -456,7 +465,7 @@ func afterAttempt(r *trace.Result, summary string) string {
 	return ""
 }
 
-var livedOn = regexp.MustCompile(`lived on after (\S+)'s (\w+) \(steps (\d+) to (\d+)`)
+var livedOn = regexp.MustCompile(`lived on after (\S+)'s (\w+) \(steps \d+ to \d+`)
 
 // silent says that a release after which a znode lived on has sent no delete.
 func silent(r *trace.Result, summary string) string {
@@ -464,10 +473,9 @@ func silent(r *trace.Result, summary string) string {
 	if m == nil {
 		return ""
 	}
-	from, _ := strconv.ParseInt(m[3], 10, 64)
-	to, _ := strconv.ParseInt(m[4], 10, 64)
+	steps := NamedSteps(m[0]) // of its begin and its end
 	if slices.ContainsFunc(r.Requests, func(q trace.RequestPoint) bool {
-		return q.Client == m[1] && from <= q.Step && q.Step <= to && !readsNode(q.Op)
+		return q.Client == m[1] && steps[0] <= q.Step && q.Step <= steps[1] && !readsNode(q.Op)
 	}) {
 		return ""
 	}
@@ -478,11 +486,16 @@ func silent(r *trace.Result, summary string) string {
 func refusedInCall(
 	r *trace.Result, h linearizability.History, v *linearizability.Verdict,
 ) string {
+	if !strings.Contains(v.Summary, " and so waits for its own znode") {
+		return ""
+	}
 	for _, op := range h.Ops {
+		if !op.Pending() || !slices.Contains(v.Steps, op.Call) {
+			continue
+		}
 		for _, q := range slices.Backward(r.Requests) {
-			if op.Pending() && slices.Contains(v.Steps, op.Call) && q.Client == op.Client &&
-				q.Step > op.Call && answers.MatchString(r.Trace.Entry(q.Step).Text) &&
-				strings.Contains(v.Summary, " and so waits for its own znode") {
+			if q.Client == op.Client && q.Step > op.Call &&
+				answers.MatchString(r.Trace.Entry(q.Step).Text) {
 				return fmt.Sprintf("in that call the server refused %s (step %d)", requestText(r, q), q.Step)
 			}
 		}

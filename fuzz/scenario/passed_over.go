@@ -69,7 +69,7 @@ func madeBetween(r *trace.Result, at string, from, to int64) string {
 }
 
 // afterLook are the events that woke a client after a look, and the znodes of a directory that it
-// did not find any more. If there is one the look was a list that it did not make again.
+// did not find any more. After a list it says, too, that there was no other list.
 func afterLook(r *trace.Result, look trace.RequestPoint, dir string, by int64) (text string) {
 	for step := look.Step + 1; step <= by; step++ {
 		for _, e := range r.Events {
@@ -102,8 +102,7 @@ func chosenFrom(r *trace.Result, summary string) (text string) {
 		}
 		list := listFor(r, trace.RequestPoint{Client: c.Client, Path: c.Path, Step: c.Step})
 		if at := NamedSteps(list); len(at) > 0 {
-			text = fmt.Sprintf("before it removed %s, %s had last %s", c.Path, c.Client,
-				strings.TrimSuffix(list, ", then "))
+			text = fmt.Sprintf("before it removed %s, %s had last %s", c.Path, c.Client, list)
 			if at[len(at)-1] < steps[1] {
 				text += ", which was before the other came"
 			}

@@ -173,7 +173,7 @@ func leftBy(t table, n lin.NodeAtRest) string {
 	}
 	text := judging.LeftBy(t.history, t.log, n)
 	for _, h := range t.holds { // the mistake is in the release, not in the call that made it
-		if h.node == z && livedOn(h) != "" && !h.unlock.Pending() {
+		if h.node == z && outlivedUnlock(h) && !h.unlock.Pending() {
 			return text + ", and lived on after " + judging.Describe(*h.unlock)
 		}
 	}

@@ -40,9 +40,14 @@ func judgeFencing(t table) lin.Verdict {
 	return judging.Fine(lin.Fencing, "tokens grow with every grant")
 }
 
+// outlivedUnlock reports whether the unlock of a hold has not deleted its znode.
+func outlivedUnlock(h *hold) bool {
+	return h.node != nil && h.unlock != nil && h.node.Deleted > judging.End(*h.unlock)
+}
+
 // livedOn says that the unlock of a hold has not deleted its znode.
 func livedOn(h *hold) string {
-	if h.node == nil || h.unlock == nil || h.node.Deleted <= judging.End(*h.unlock) {
+	if !outlivedUnlock(h) {
 		return ""
 	}
 	return fmt.Sprintf(", because %s lived on after %s", h.node.Path, judging.Describe(*h.unlock))
