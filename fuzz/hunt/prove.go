@@ -48,7 +48,7 @@ type Bounds struct {
 // A Proof says what the runs of a scenario have shown.
 type Proof struct {
 	Scenario scenario.Scenario
-	Faults   int
+	Bounds   Bounds
 	// Runs counts the runs that were begun. Classes are those that were played to their end: one
 	// for each class of runs with equal orders. Redundant are the others, which ended as soon as
 	// all that could follow was known from other runs. The order of equal things in them differs.
@@ -72,7 +72,6 @@ type Proof struct {
 	Undecided      int
 	FirstUndecided *scenario.Outcome
 
-	bounds Bounds
 	// Estimate is an estimate of the number of runs that Prove would begin without bounds on its
 	// time, from those so far. Of a tree, each run stands for a share, as if the ways on at each
 	// choice led to equally many runs (Knuth, Estimating the Efficiency of Backtrack Programs,
@@ -134,7 +133,7 @@ func Prove(ctx context.Context, s scenario.Scenario, b Bounds) (*Proof, error) {
 		return nil, fmt.Errorf("prove: %w", err)
 	}
 	p := newProver(s)
-	p.Faults, p.bounds, p.Counts = b.Faults, b, !b.HideCounts
+	p.Bounds, p.Counts = b, !b.HideCounts
 	if s.On != nil {
 		return nil, fmt.Errorf("prove: servers: expected servers in memory")
 	}
@@ -227,15 +226,15 @@ func (p *prover) plan(plan []fault.Fault) {
 	}
 	p.planned[name] = true
 	unit := 0
-	if len(plan) == p.Faults {
+	if len(plan) == p.Bounds.Faults {
 		unit = p.units
 		p.units++
 	}
-	counts := p.bounds.Part.Has(unit)
+	counts := p.Bounds.Part.Has(unit)
 	if counts {
 		p.Plans++
 	}
-	if counts || len(plan) < p.Faults {
+	if counts || len(plan) < p.Bounds.Faults {
 		p.trees = append(p.trees, p.newTree(plan, counts))
 	}
 }
@@ -263,15 +262,15 @@ func planName(plan []fault.Fault) string {
 func (p *prover) run(ctx context.Context) (err error) {
 	began, saved := time.Now(), time.Now()
 	for err = ctx.Err(); len(p.trees) > 0 && err == nil && p.Violation == nil; {
-		if p.bounds.Runs > 0 && p.played >= p.bounds.Runs ||
-			p.bounds.For > 0 && time.Since(began) >= p.bounds.For {
+		if p.Bounds.Runs > 0 && p.played >= p.Bounds.Runs ||
+			p.Bounds.For > 0 && time.Since(began) >= p.Bounds.For {
 			break
 		}
 		if err = p.playSome(ctx); err == nil && time.Since(saved) >= time.Minute {
 			saved, err = time.Now(), p.save()
 		}
-		if p.bounds.Progress != nil {
-			p.bounds.Progress(p.Proof)
+		if p.Bounds.Progress != nil {
+			p.Bounds.Progress(p.Proof)
 		}
 	}
 	p.Complete = len(p.trees) == 0 && p.Violation == nil && err == nil
@@ -285,7 +284,7 @@ func (p *prover) run(ctx context.Context) (err error) {
 // one of the tree up to the last fault, so each place that it can strike is a place in a run of the
 // tree.
 func (p *prover) addFault(t *tree) {
-	if len(t.plan) >= p.Faults {
+	if len(t.plan) >= p.Bounds.Faults {
 		return
 	}
 	clients := p.Scenario.Script.ClientNames()
@@ -297,7 +296,7 @@ func (p *prover) addFault(t *tree) {
 		for _, kind := range fault.KindsFor(1) {
 			add := func(f fault.Fault) {
 				f.Kind, f.Client = kind.Kind, client
-				for _, f.For = range p.bounds.lengthsOf(kind) {
+				for _, f.For = range p.Bounds.lengthsOf(kind) {
 					p.plan(append(slices.Clone(t.plan), f))
 				}
 			}
@@ -353,8 +352,8 @@ func (p *prover) round() (walkers []*walker, of []*tree) {
 func (p *prover) playSome(ctx context.Context) error {
 	walkers, trees := p.round()
 	n := len(walkers)
-	if p.bounds.Runs > 0 {
-		n = min(n, p.bounds.Runs-p.played)
+	if p.Bounds.Runs > 0 {
+		n = min(n, p.Bounds.Runs-p.played)
 	}
 	runs := make([]*played, n)
 	parallel(ctx, n, p.workers, func(i int) (goOn bool) {
@@ -369,7 +368,7 @@ func (p *prover) playSome(ctx context.Context) error {
 			return runs[i].err
 		}
 		if runs[i].counts {
-			if p.bounds.Part != (Part{}) { // the others may not have noticed
+			if p.Bounds.Part != (Part{}) { // the others may not have noticed
 				return fmt.Errorf("%s: the code looks at counts of children, which are hidden: play "+
 					"the proof in one process", p.Scenario)
 			}
@@ -451,7 +450,7 @@ func (p *prover) playWithCounts(r *played, view uint64) {
 // showCounts begins anew, with true counts.
 func (p *prover) showCounts() {
 	anew := newProof(p.Scenario)
-	anew.Faults, anew.bounds = p.Faults, p.bounds
+	anew.Bounds = p.Bounds
 	*p.Proof = *anew
 	p.units, p.trees, p.planned = 0, nil, map[string]bool{}
 	p.plan(nil)

@@ -60,7 +60,7 @@ func TestRandomProofsShowAllThatEveryRunShows(t *testing.T) {
 		s.Script.Servers = 1 + draw.IntN(4)/3
 		want, runs := everyRun(t, s, shown)
 		p := newProver(s)
-		p.bounds.HideCounts, p.Counts = hides, !hides
+		p.Bounds.HideCounts, p.Counts = hides, !hides
 		p.plan(s.Plan)
 		got := everyClassOf(t, p, shown)
 		if not := missing(want, got); len(not) > 0 {

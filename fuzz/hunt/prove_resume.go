@@ -84,7 +84,7 @@ type walkerOnFile struct {
 
 // save writes what is left to try, or removes the file if nothing is.
 func (p *prover) save() error {
-	name := p.bounds.Resume
+	name := p.Bounds.Resume
 	if name == "" {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (p *prover) save() error {
 func (p *prover) frontier() frontier {
 	b := p.seen
 	f := frontier{
-		Work: p.bounds.Work, Units: p.units, Unclear: p.unclear, Counted: p.Proof.Counts,
+		Work: p.Bounds.Work, Units: p.units, Unclear: p.unclear, Counted: p.Proof.Counts,
 		Counts:   countsOnFile{p.Runs, p.Classes, p.Redundant, p.Plans, p.Tried, p.Undecided},
 		Seen:     basisOnFile{b.broken, b.why, b.calls, b.lastError, b.succeeded, b.own},
 		Planned:  slices.Sorted(maps.Keys(p.planned)),
@@ -163,9 +163,9 @@ func (t *tree) goOnFrom(on treeOnFile) {
 
 // resume begins the proof, with the file of what is left if there is one.
 func (p *prover) resume() error {
-	text, err := os.ReadFile(p.bounds.Resume)
+	text, err := os.ReadFile(p.Bounds.Resume)
 	switch {
-	case p.bounds.Resume == "" || errors.Is(err, fs.ErrNotExist):
+	case p.Bounds.Resume == "" || errors.Is(err, fs.ErrNotExist):
 		p.plan(nil)
 		return nil
 	case err != nil:
@@ -175,8 +175,8 @@ func (p *prover) resume() error {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return fmt.Errorf("expected a file that zksim prove has written: %w", err)
 	}
-	if f.Work != p.bounds.Work {
-		return fmt.Errorf("it is about %s, and not about %s", f.Work, p.bounds.Work)
+	if f.Work != p.Bounds.Work {
+		return fmt.Errorf("it is about %s, and not about %s", f.Work, p.Bounds.Work)
 	}
 	return p.goOnFrom(f)
 }

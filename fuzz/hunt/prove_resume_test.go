@@ -28,7 +28,7 @@ func visit(t *testing.T, s scenario.Scenario, b Bounds, between func()) (v visit
 	t.Helper()
 	for {
 		p := newProver(s)
-		p.Faults, p.bounds = b.Faults, b
+		p.Bounds = b
 		p.visit = func(o *scenario.Outcome) {
 			v.classes = append(v.classes, fmt.Sprint(o.Scenario.Plan, o.Scenario.Schedule))
 		}

@@ -21,7 +21,7 @@ func (p *Proof) Smallest(ctx context.Context, o *scenario.Outcome) (says, scope 
 	by := p
 	if len(s.Plan) != len(p.Violation.Scenario.Plan) || s.Seed != p.Scenario.Seed ||
 		plain(s.Script) != plain(p.Scenario.Script) {
-		within := p.bounds
+		within := p.Bounds
 		if within.Faults = len(s.Plan) - 1; within.Faults == 0 {
 			within.Lasting = nil
 		}

@@ -180,7 +180,7 @@ func TestProofHidesCounts(t *testing.T) {
 			want, _ := everyRun(t, s, shown)
 			_, all := everyClass(t, s, shown, func(*walk) {})
 			p := newProver(s)
-			p.bounds.HideCounts, p.Counts = true, false
+			p.Bounds.HideCounts, p.Counts = true, false
 			p.plan(nil)
 			got := everyClassOf(t, p, shown)
 			for view := range want {
@@ -197,8 +197,8 @@ func TestProofHidesCounts(t *testing.T) {
 func TestProofShowsCountsToCodeThatLooksBehindAFault(t *testing.T) {
 	t.Parallel()
 	p := newProver(tiny("look /dir", "create /dir/m"))
-	p.bounds.HideCounts, p.Counts = true, false
-	p.Faults = 1
+	p.Bounds.HideCounts, p.Counts = true, false
+	p.Bounds.Faults = 1
 	p.plan(nil)
 	check.OK(t, p.run(t.Context()))
 	check.Equal(t, p.Proof.Counts, true, "the code looks when its reply is lost")
@@ -384,7 +384,7 @@ func TestViolationHasTheFewestFaults(t *testing.T) {
 		{"two, and those with two come first", 2, true, largest, ""},
 	} {
 		p := newProver(failing(c.faults, c.decided))
-		if p.Faults = 2; c.next != nil {
+		if p.Bounds.Faults = 2; c.next != nil {
 			p.next = c.next
 		}
 		p.plan(nil)
@@ -435,7 +435,7 @@ func TestSmallestIsProvedForTheScriptOfTheViolation(t *testing.T) {
 		check.OK(t, err)
 		other := *p.Violation
 		c.change(&other.Scenario)
-		p.bounds.Part = Part{2, 50} // the second proof is of all plans all the same
+		p.Bounds.Part = Part{2, 50} // the second proof is of all plans all the same
 		says, scope := p.Smallest(t.Context(), &other)
 		if c.want != "" {
 			c.want = "no run with fewer faults violates anything, " + c.want
@@ -450,7 +450,7 @@ func TestProofsTryFewerFaultsFirst(t *testing.T) {
 	t.Parallel()
 	inOrder := func(next func(trees []*tree) int) bool {
 		p := newProver(tiny("store /x", "get /x"))
-		if p.Faults, p.bounds.Runs = 2, 1000; next != nil {
+		if p.Bounds.Faults, p.Bounds.Runs = 2, 1000; next != nil {
 			p.next = next
 		}
 		var faults []int
@@ -508,7 +508,7 @@ func TestProofTriesTheOrdersOfAllCalls(t *testing.T) {
 func TestSessionsEndAtEachInstant(t *testing.T) {
 	t.Parallel()
 	p := newProver(tiny("nap, ephemeral /e, get /e", "get /x"))
-	p.Faults = 1
+	p.Bounds.Faults = 1
 	of := map[string]map[string]bool{}
 	p.visit = func(o *scenario.Outcome) {
 		if plan := planName(o.Scenario.Plan); strings.HasPrefix(plan, "expire client=a at=") {
@@ -531,7 +531,7 @@ func TestSessionsEndAtEachInstant(t *testing.T) {
 func TestASecondFaultStrikesTheNextProcess(t *testing.T) {
 	t.Parallel()
 	p := newProver(tinyWith(t, "respawn 1s client=a request=1", "get /x"))
-	p.Faults, p.bounds.Lasting = 2, []time.Duration{time.Second}
+	p.Bounds.Faults, p.Bounds.Lasting = 2, []time.Duration{time.Second}
 	plan, err := parsePlan([]string{"respawn 1s client=a request=1"})
 	check.OK(t, err)
 	p.plan(plan)

@@ -14,26 +14,26 @@ func (p *Proof) Holds() bool { return p.Complete && p.Violation == nil && p.Unde
 
 // String is the result in one sentence.
 func (p *Proof) String() string {
-	within, quick := forScript(p.Scenario.Script)+", ", len(p.bounds.Lasting) == 0
+	within, quick := forScript(p.Scenario.Script)+", ", len(p.Bounds.Lasting) == 0
 	switch {
-	case p.Faults == 0:
+	case p.Bounds.Faults == 0:
 		within += "no faults"
-	case p.Faults == 1 && quick:
+	case p.Bounds.Faults == 1 && quick:
 		within += "at most 1 fault that takes no time"
-	case p.Faults == 1:
+	case p.Bounds.Faults == 1:
 		within += "at most 1 fault"
 	case quick:
-		within += fmt.Sprintf("at most %d faults that take no time", p.Faults)
+		within += fmt.Sprintf("at most %d faults that take no time", p.Bounds.Faults)
 	default:
-		within += fmt.Sprintf("at most %d faults", p.Faults)
+		within += fmt.Sprintf("at most %d faults", p.Bounds.Faults)
 	}
-	if part := p.bounds.Part.String(); part != "" {
+	if part := p.Bounds.Part.String(); part != "" {
 		within += ", shard " + part
 	}
 	switch {
 	case p.Violation != nil:
 		return fmt.Sprintf("violated in run %d: %s", p.Runs, p.Violation.Summary())
-	case !p.Complete && p.Plans == 1 && p.Faults > 0 && !p.calm:
+	case !p.Complete && p.Plans == 1 && p.Bounds.Faults > 0 && !p.calm:
 		return fmt.Sprintf("not complete: %d of an estimated %.0f runs without a fault, "+
 			"none with one, %s", p.Runs, p.Estimate, within)
 	case !p.Complete && p.calm:
@@ -59,7 +59,7 @@ func (p *Proof) Scope() string {
 		"other scripts, payloads, pauses and random numbers than those of seed %d",
 		"other faults",
 	}
-	faults, servers := p.Faults, p.Scenario.Script.Servers
+	faults, servers := p.Bounds.Faults, p.Scenario.Script.Servers
 	if p.Violation != nil {
 		faults = len(p.Violation.Scenario.Plan) - 1
 	}
@@ -72,8 +72,8 @@ func (p *Proof) Scope() string {
 				"pause, or the begin or end of a call")
 		not = append(not, "faults of handshakes, of pings and of idle connections")
 	}
-	if faults > 0 && len(p.bounds.Lasting) > 0 {
-		long := textOf(p.bounds.Lasting)
+	if faults > 0 && len(p.Bounds.Lasting) > 0 {
+		long := textOf(p.Bounds.Lasting)
 		lines = append(lines,
 			"tried: each of "+kinds(func(k fault.KindInfo) bool { return k.Lasts })+
 				", at every request, for "+long,
@@ -97,7 +97,7 @@ func (p *Proof) Scope() string {
 	case !p.Counts:
 		lines = append(lines, "hidden, as the code is said not to look: Stat.NumChildren, Cversion "+
 			"and Pzxid in replies that list no children")
-	case p.bounds.HideCounts:
+	case p.Bounds.HideCounts:
 		lines = append(lines, "not hidden, as the code looks at them: counts of children in stats")
 	}
 	not[0] = fmt.Sprintf(not[0], p.Scenario.Seed)
@@ -134,7 +134,7 @@ func textOf(list []time.Duration) string {
 
 // CheckJudged is [Sweep.CheckJudged] for the runs of a proof. A process of several may have none.
 func (p *Proof) CheckJudged() error {
-	if p.Classes == 0 && p.bounds.Part != (Part{}) {
+	if p.Classes == 0 && p.Bounds.Part != (Part{}) {
 		return nil
 	}
 	return p.seen.check(p.Scenario.Workload, p.Classes)

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"errors"
+	"time"
 
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -85,11 +86,15 @@ func (j *Proof) script() scenario.Script {
 func (j *Proof) finish(scenario.Catalogue) (bad bool) {
 	j.Complete = j.Complete && len(j.Missing) == 0
 	j.Shard = j.united()
-	if j.Violation == nil {
-		p := hunt.Proof{Scenario: scenario.Scenario{Script: j.script()}, Faults: j.Faults,
-			Runs: j.Runs, Classes: j.Classes, Undecided: j.Undecided, Complete: j.Complete,
-			Estimate: j.Estimate}
-		j.Holds, j.Sentence = p.Holds(), p.String()
+	if j.Violation != nil {
+		j.Holds = false
+		return true
 	}
+	// The sentence does not name the lengths of faults.
+	bounds := hunt.Bounds{Faults: j.Faults, Lasting: make([]time.Duration, len(j.Lasting))}
+	p := hunt.Proof{Scenario: scenario.Scenario{Script: j.script()}, Bounds: bounds,
+		Runs: j.Runs, Classes: j.Classes, Undecided: j.Undecided, Complete: j.Complete,
+		Estimate: j.Estimate}
+	j.Holds, j.Sentence = p.Holds(), p.String()
 	return !j.Holds
 }
