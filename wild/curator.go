@@ -40,7 +40,7 @@ func curatorMutex(env object.Env) object.Locker {
 	context.AfterFunc(env.Context, func() { _ = client.Close() })
 	m, err := recipes.NewInterProcessMutex(client, env.Path)
 	check(err)
-	return curatorLocker{m}
+	return curatorLocker{env.Context, m}
 }
 
 // quiet dials as curator-go does, which prints each dial.
@@ -61,12 +61,21 @@ type closedOnce struct {
 
 func (c *closedOnce) Close() { c.once.Do(c.Conn.Close) }
 
-type curatorLocker struct{ mutex *recipes.InterProcessMutex }
+type curatorLocker struct {
+	run   context.Context
+	mutex *recipes.InterProcessMutex
+}
 
-func (l curatorLocker) Lock(ctx context.Context) error {
+// Lock fails at the end of the run: an Acquire panics if its client is closed meanwhile.
+func (l curatorLocker) Lock(ctx context.Context) (err error) {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	defer func() {
+		if l.run.Err() != nil && recover() != nil {
+			err = l.run.Err()
+		}
+	}()
 	got, err := l.mutex.Acquire()
 	if err == nil && !got {
 		err = errors.New("not acquired")

@@ -30,6 +30,7 @@ var onRealServer = []string{
 	"kvtools-locked-without-owner", "kvtools-put-writes-nothing", "libkv-locked-without-owner",
 	"libkv-holder-not-told", "comcast-left-behind", "comcast-resigned-in-vain",
 	"hertz-refused-by-own-node", "kazoo-go-refused-by-own-node", "curator-go-error-leaks-node",
+	"hertz-registered-once", "kazoo-go-registered-once", "curator-go-failed-release-forgotten",
 }
 
 // inRealTime are the scenarios of libraries that have fixed times: the clock and the World go
