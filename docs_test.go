@@ -338,6 +338,25 @@ func listed(t *testing.T, page, headings string) (words []string) {
 	return words
 }
 
+// TestTrackRecordAddsUp: the totals of the page are those of its tables.
+func TestTrackRecordAddsUp(t *testing.T) {
+	const page = "docs/track-record.md"
+	const bugs = "| library | what goes wrong for its users | smallest plan | cause | known or new | "
+	count := func(rows, pattern string) int {
+		return len(regexp.MustCompile("(?m)"+pattern).FindAllString(rows, -1))
+	}
+	const row, library, isNew = `^\|`, `^\| [^ |]`, `\| (the cause is )?new\b`
+	run := table(t, page, bugs+"confirmed | scenario |")
+	all := run + table(t, page, bugs+"confirmed |") + table(t, page, bugs+"exhibit |")
+	libraries := count(table(t, page, "| library | last version with the bugs | of |"), row)
+	of := regexp.MustCompile(`(?m)^\| bugs: .*\n`).FindAllString(testrun.ReadFile(t, page), -1)
+	check.Diff(t, strings.Join(of, ""), fmt.Sprintf(
+		"| bugs: run as they are | %d in %d libraries, %d of them new, %d confirmed |\n"+
+			"| bugs: with those of the two tables below | %d in %d libraries, %d of them new |\n",
+		count(run, row), libraries, count(run, isNew), count(run, `\| yes\b`), count(all, row),
+		libraries+count(all, library)-count(run, library), count(all, isNew)))
+}
+
 // TestManualOfReportsListsTheProperties, in their order.
 func TestManualOfReportsListsTheProperties(t *testing.T) {
 	_, comment, _ := strings.Cut(testrun.ReadFile(t, "linearizability/doc.go"), "# The report\n")
