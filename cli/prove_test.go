@@ -1,12 +1,47 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/linearizability"
 )
+
+// TestOwnCodeMayLookAtCountsOfChildren: only for our own there is a promise that it does not.
+func TestOwnCodeMayLookAtCountsOfChildren(t *testing.T) {
+	t.Parallel()
+	counts := scenario.Workload{Name: "counts", Impl: "mine", Nodes: map[string]string{"/x": ""},
+		Play: func(p *scenario.Player, _ scenario.Script) {
+			p.Do("count", "", func(context.Context) (r linearizability.Result, err error) {
+				_, stat, err := p.Conn().Exists("/x")
+				if err == nil {
+					r.Output = strconv.Itoa(int(stat.NumChildren))
+				}
+				return r, err
+			})
+		},
+		Judge: scenario.Invariants(scenario.Invariant{Name: "nothing hidden",
+			Holds: func(e scenario.Evidence) error {
+				for _, op := range e.History.Ops {
+					if op.OK() && op.Output != "0" {
+						return errors.New(op.Output)
+					}
+				}
+				return nil
+			}}),
+	}
+	e := zksim(t.Context(), "prove counts --faults 0 --clients 1", counts)
+	e.has(t, 0, "counts mine: holds: ")
+	check.Equal(t, strings.Contains(e.stdout, "hidden"), false, "%s", e.stdout)
+}
 
 // TestNoRecipeLooksAtCountsOfChildren, as zksim prove promises; see hunt.Bounds. The one exhibit
 // that does shows it in each run.

@@ -69,7 +69,9 @@ type played struct {
 	outcome  *scenario.Outcome
 	diverges *Divergence // nil if there was one run, or two that are the same
 	counts   bool        // in a proof: with true counts it is another run; see Proof.Counts
-	err      error
+	// inTime is, in a proof, another run of the plan: that of a hunt. It is nil if none was played.
+	inTime *scenario.Outcome
+	err    error
 }
 
 // playOne plays a scenario, once, or twice to compare the outcomes. Every error names the scenario.

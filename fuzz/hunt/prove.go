@@ -67,7 +67,7 @@ type Proof struct {
 	Counts bool
 	// Violation is the first violation, which ends the search; nil if there is none.
 	Violation *scenario.Outcome
-	// Undecided counts the classes without a violation, but with an unknown verdict.
+	// Undecided counts the classes, and runs of hunts, without a violation but with an unknown verdict.
 	// FirstUndecided is the first of them, nil if there is none.
 	Undecided      int
 	FirstUndecided *scenario.Outcome
@@ -99,14 +99,16 @@ type Proof struct {
 // places would be played: their scripts differ in what they draw, and the code may compare names.
 //
 // See [sim.Turns] for what is chosen and [trace.Thing.Commutes] for what makes two orders equal.
-// What is not chosen is fixed:
+// What is not chosen is fixed, but for one more run of each plan, which is that of a hunt: messages,
+// pauses and contexts take the time that they have by the seed. It is played twice: code with two
+// runs that differ is an error.
 //
 //   - The script, and all that it draws by the seed: payloads, pauses, contexts. So is what the
 //     code draws by crypto/rand.
 //   - Time passes when nothing is under way. So timers, the client's own and those of the code,
 //     come behind all messages that were sent before, and those of one instant in one order. So do
 //     the ends of contexts of the script that last longer than [sim.Lateness]; shorter ones, and
-//     such pauses, take no time. Together the pauses of a client overtake a message by no more than
+//     such pauses, take no time, so no timer ends within such a pause. Together the pauses of a client overtake a message by no more than
 //     that. A session does not end between two sleeps of the code in one call.
 //   - With a fault, at one server, the order of the begins and ends of calls of different clients
 //     for each order of their requests. Tried are the orders in which one hold ends, or its client
@@ -377,7 +379,11 @@ func (p *prover) playSome(ctx context.Context) error {
 			return nil
 		}
 		t := trees[i]
-		if p.take(t, w, runs[i].outcome); p.Violation != nil {
+		p.take(t, w, runs[i].outcome)
+		if o := runs[i].inTime; o != nil {
+			p.judge(t, o)
+		}
+		if p.Violation != nil {
 			return nil
 		}
 		if len(t.walkers) == 0 {
@@ -436,7 +442,21 @@ func (p *prover) play(t *tree, w *walker) *played {
 	if !p.Counts && (len(t.plan) == 0 || w.known == 0 || r.outcome.Status() != linearizability.OK) {
 		p.playWithCounts(r, w.view)
 	}
+	if w.known == 0 && r.err == nil && r.outcome.Status() == linearizability.OK {
+		p.playInTime(r, t.plan)
+	}
 	return r
+}
+
+// playInTime plays a plan as a hunt does, in which messages and pauses take their time. It does so
+// twice: of code that draws at random, a proof would try some of the runs.
+func (p *prover) playInTime(r *played, plan []fault.Fault) {
+	s := p.Scenario
+	s.Plan, s.Schedule = plan, sim.Schedule{}
+	inTime := playOne(s, true)
+	if r.inTime, r.err = inTime.outcome, inTime.err; r.err == nil && inTime.diverges != nil {
+		r.err = errors.New(inTime.diverges.String())
+	}
 }
 
 // playWithCounts plays a run again, in which nothing is hidden.
@@ -477,11 +497,22 @@ func (p *prover) take(t *tree, w *walker, o *scenario.Outcome) {
 	for _, at := range w.instants[1:] {
 		t.instants[at+sim.Instant] = true // what has no turn has come by then
 	}
+	p.judge(t, o)
+}
+
+// judge takes in the verdict on a run.
+func (p *prover) judge(t *tree, o *scenario.Outcome) {
 	switch o.Status() {
 	case linearizability.Violated:
 		p.Violation, p.fewest = o, p.triedFewer(o)
 	case linearizability.Unknown:
 		p.unclear = min(p.unclear, len(t.plan))
+		if !t.counts {
+			return
+		}
+		if p.Undecided++; p.FirstUndecided == nil {
+			p.FirstUndecided = o
+		}
 	}
 }
 
@@ -498,11 +529,6 @@ func (p *prover) count(w *walker, o *scenario.Outcome, redundant bool) {
 		p.views[w.view] = true
 	}
 	p.Views = len(p.views)
-	if o.Status() == linearizability.Unknown {
-		if p.Undecided++; p.FirstUndecided == nil {
-			p.FirstUndecided = o
-		}
-	}
 }
 
 // triedFewer reports whether all runs with fewer faults than one were tried and could be judged.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -71,6 +72,8 @@ func TestProofsFindRareRuns(t *testing.T) {
 	t.Parallel()
 	session := code(func(p *scenario.Player) string { return fmt.Sprint(p.Conn().SessionID()) })
 	reads := code(func(p *scenario.Player) string { v, _ := tinyStep(p, "get", "/x"); return v })
+	pauses := code(func(p *scenario.Player) string { p.Pause(80 * time.Millisecond); return "" })
+	sleeps := code(func(*scenario.Player) string { time.Sleep(20 * time.Millisecond); return "" })
 	second := []time.Duration{time.Second}
 	for _, c := range []struct {
 		about string
@@ -102,6 +105,10 @@ func TestProofsFindRareRuns(t *testing.T) {
 		{"a dial is refused behind the end of a pause", Bounds{Faults: 1, Lasting: second},
 			rare([]any{"put /x"}, []any{code(pausesWhileItIsRefused)},
 				func(_, b []linearizability.Op) bool { return b[0].Output == "refused" })},
+		{"a timer of the code ends within a pause", Bounds{},
+			rare([]any{pauses, "put /x"}, []any{sleeps, "get /x"}, func(a, b []linearizability.Op) bool {
+				return b[1].Return < a[1].Call
+			})},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			p, err := Prove(t.Context(), c.rare, c.b)
@@ -109,6 +116,15 @@ func TestProofsFindRareRuns(t *testing.T) {
 			check.Equal(t, p.Violation != nil, true, p)
 		})
 	}
+}
+
+// TestCodeThatDrawsAtRandomIsNotProved, as only one of its runs would be known.
+func TestCodeThatDrawsAtRandomIsNotProved(t *testing.T) {
+	t.Parallel()
+	draws := code(func(*scenario.Player) string { return fmt.Sprint(rand.Uint64()) })
+	s := rare([]any{draws}, []any{"get /x"}, func(_, _ []linearizability.Op) bool { return false })
+	_, err := Prove(t.Context(), s, Bounds{})
+	check.Contains(t, fmt.Sprint(err), "differ")
 }
 
 // pausesWhileItIsRefused says so if a write behind its pause is refused, before it has heard of a

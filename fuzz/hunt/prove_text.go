@@ -93,6 +93,7 @@ func (p *Proof) Scope() string {
 			"clients, but for those of holds (from lock, acquire, lead, take, poll, enter or join on), of "+
 			"barriers, and of calls that are answered from memory")
 	}
+	lines = append(lines, "tried: one run of each plan in which messages and pauses take their time")
 	switch {
 	case !p.Counts:
 		lines = append(lines, "hidden, as the code is said not to look: Stat.NumChildren, Cversion "+
@@ -104,9 +105,9 @@ func (p *Proof) Scope() string {
 	not = append(not, "other orders of the zxids of writes that commute, of the ids of sessions, and "+
 		"of the names in a list of children",
 		"when the server applies a request, beside the begins and ends of calls of other clients",
-		fmt.Sprintf("timers that end while a message is under way (pauses and contexts of the script "+
-			"below %v take no time, and end in every order; together they overtake a message by no more)",
-			sim.Lateness),
+		fmt.Sprintf("timers that end while a message is under way, or within a pause (pauses and "+
+			"contexts of the script below %v take no time, and end in every order; together they "+
+			"overtake a message by no more)", sim.Lateness),
 		"other orders of timers, pauses and sessions that end at once, of the goroutines of one client, "+
 			"and after the end of all scripts")
 	return strings.Join(append(lines, "not tried, so not proved:"), "\n") + "\n  " +
