@@ -67,8 +67,8 @@ type Proof struct {
 	Counts bool
 	// Violation is the first violation, which ends the search; nil if there is none.
 	Violation *scenario.Outcome
-	// Undecided counts the classes, and runs of hunts, without a violation but with an unknown verdict.
-	// FirstUndecided is the first of them, nil if there is none.
+	// Undecided counts the classes, and runs with the times of a hunt, without a violation but with
+	// an unknown verdict. FirstUndecided is the first of them, nil if there is none.
 	Undecided      int
 	FirstUndecided *scenario.Outcome
 
@@ -99,17 +99,18 @@ type Proof struct {
 // places would be played: their scripts differ in what they draw, and the code may compare names.
 //
 // See [sim.Turns] for what is chosen and [trace.Thing.Commutes] for what makes two orders equal.
-// What is not chosen is fixed, but for one more run of each plan, which is that of a hunt: messages,
-// pauses and contexts take the time that they have by the seed. It is played twice: code with two
-// runs that differ is an error.
+// What is not chosen is fixed, but for one more run of each plan. It is that of a hunt: messages,
+// pauses and contexts take the time that they have by the seed. It is played twice, and code with
+// two runs that differ is an error. Fixed is:
 //
 //   - The script, and all that it draws by the seed: payloads, pauses, contexts. So is what the
 //     code draws by crypto/rand.
 //   - Time passes when nothing is under way. So timers, the client's own and those of the code,
 //     come behind all messages that were sent before, and those of one instant in one order. So do
-//     the ends of contexts of the script that last longer than [sim.Lateness]; shorter ones, and
-//     such pauses, take no time, so no timer ends within such a pause. Together the pauses of a client overtake a message by no more than
-//     that. A session does not end between two sleeps of the code in one call.
+//     the ends of contexts of the script that last longer than [sim.Lateness]. Shorter ones, and
+//     such pauses, take no time, so no timer ends within such a pause. Together the pauses of a
+//     client overtake a message by no more than that. A session does not end between two sleeps of
+//     the code in one call.
 //   - With a fault, at one server, the order of the begins and ends of calls of different clients
 //     for each order of their requests. Tried are the orders in which one hold ends, or its client
 //     hears that it may have, and another begins: of a lock, a lease, leadership, an element that
