@@ -38,11 +38,6 @@ func (c *proveCommand) Run(a *app) error {
 		return err
 	}
 	work := fmt.Sprintf("%s %s; %s; --shard=%v", s.Workload.Name, s.Workload.Impl, c.settings(), c.Shard)
-	if c.Resume != "" {
-		if work, err = report.WithProgram(work); err != nil {
-			return err
-		}
-	}
 	// TestNoRecipeLooksAtCountsOfChildren keeps the promise of HideCounts for ours.
 	_, own := gallery.Catalogue().Find(s.Workload.Name, s.Workload.Impl)
 	bounds := hunt.Bounds{Faults: c.Faults, Lasting: c.Lasting, HideCounts: own == nil,

@@ -29,45 +29,55 @@ func ShardOf(part hunt.Part, work string) Shard {
 	return Shard{Shard: part.String(), Work: WorkOf(work)}
 }
 
-// WithProgram adds a hash of the running program to a text about some work: builds of one commit
-// with other changes play other scenarios.
-func WithProgram(work string) (string, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	program, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s; program %.8x", work, sha256.Sum256(program)), nil
-}
-
 // WorkOf is a text about some work, which the values of flags describe, with the build of the
 // program.
 func WorkOf(work string) string { return work + "; " + build(debug.ReadBuildInfo()) }
 
 // build names the build of a program: the version of its module, with the commit if that is known,
-// the version of zksim and that of Go.
+// the version of zksim and that of Go, and a hash of the program where these do not tell its code.
 func build(info *debug.BuildInfo, known bool) string {
 	if !known {
-		return "an unknown build"
+		return "an unknown build, " + program()
 	}
 	text := "a build of " + versionOf(&info.Main)
+	commit, changed, replaced := "", strings.HasSuffix(info.Main.Version, "+dirty"), false
 	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			text += " at " + s.Value[:min(12, len(s.Value))]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			text += " with changes"
+		switch s.Key {
+		case "vcs.revision":
+			commit = s.Value[:min(12, len(s.Value))]
+			text += " at " + commit
+		case "vcs.modified":
+			changed = changed || s.Value == "true"
 		}
 	}
+	if changed {
+		text += " with changes"
+	}
 	for _, m := range info.Deps {
+		replaced = replaced || m.Replace != nil && m.Replace.Version == ""
 		if m.Path == "github.com/zksim/zksim" {
 			text += ", " + versionOf(m)
 		}
 	}
-	return text + ", " + info.GoVersion
+	text += ", " + info.GoVersion
+	released := strings.HasPrefix(info.Main.Version, "v")
+	if changed || replaced || commit == "" && !released {
+		text += ", " + program()
+	}
+	return text
+}
+
+// program is a hash of the running program.
+func program() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "an unknown program"
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "an unknown program"
+	}
+	return fmt.Sprintf("program %.8x", sha256.Sum256(text))
 }
 
 // versionOf is a module with its version, or that of its replacement.

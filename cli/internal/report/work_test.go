@@ -33,5 +33,7 @@ func TestReportsOfAnotherBuildDoNotGoTogether(t *testing.T) {
 	check.OK(t, sameWork("--runs=1; "+one, "--runs=1; "+one))
 	replaced := info("v0.1.0", "0", "false")
 	replaced.Deps[0].Replace = &debug.Module{Path: "../zksim"}
-	check.Contains(t, build(replaced, true), ", ../zksim, ")
+	check.Contains(t, build(replaced, true), ", ../zksim, go1.26.8, program ")
+	check.Contains(t, build(info("v0.1.0", "0", "true"), true), " with changes, ")
+	check.Contains(t, build(info("v0.1.0", "0", "true"), true), ", program ")
 }
