@@ -96,8 +96,8 @@
 // play the file. If they cannot be built, the error has the go test line to run.
 //
 // zksim diff takes scenario files (.yaml, .yml) and texts with a trace: a whole one, as replay
-// --trace prints it, or the first part, as --until prints it. A text with missing or damaged lines,
-// such as a story, is refused with the place of the line.
+// --trace prints it, or the first part, as --until and go test with -zksim.until print it. A text
+// with missing or damaged lines, such as a story, is refused with the place of the line.
 //
 // # The gallery
 //

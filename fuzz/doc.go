@@ -81,7 +81,7 @@
 //	-zksim.replay=FILE  that scenario only, with its whole trace if it is violated
 //	-zksim.until=N      that scenario up to line N, and the world as it was then
 //	-zksim.step         that scenario line by line, on the terminal
-//	-zksim.diff=FILE    where that scenario differs from another one, or from a trace
+//	-zksim.diff=FILE    where that scenario differs from another one, or from a printed trace
 //
 // The default of each flag is a variable of the environment, ZKSIM_RUNS, ZKSIM_SEED and so on. Use
 // these for go test ./... with packages that do not import this one. ZKSIM_REPLAY has an effect

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/internal/look"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
@@ -20,7 +20,7 @@ import (
 // that of the test. If a variable names the file, for all tests, other tests are skipped.
 func replay(t TB, w scenario.Workload) {
 	t.Helper()
-	name := located(*flagReplay)
+	name := look.Located(*flagReplay)
 	r, err := playSaved(w, name)
 	if e := (*saved.ElsewhereError)(nil); errors.As(err, &e) {
 		if fromEnvironment["replay"] {
@@ -137,7 +137,7 @@ const differing = 5
 // compare fails if the trace of a run differs from that of the file that the flag names.
 func compare(t TB, w scenario.Workload, o *scenario.Outcome) {
 	t.Helper()
-	name := located(*flagDiff)
+	name := look.Located(*flagDiff)
 	other, err := traceOf(w, name)
 	if err != nil {
 		t.Fatalf("zksim: %s: %v", setting("diff"), err)
@@ -148,7 +148,7 @@ func compare(t TB, w scenario.Workload, o *scenario.Outcome) {
 	}
 	text, equal := show.Diff(mine, other, differing)
 	if !equal {
-		t.Fatalf("%s", text)
+		t.Fatalf("zksim: - is this run, + is %s: %s", name, text)
 	}
 	t.Logf("zksim: %s", text)
 }
@@ -167,22 +167,4 @@ func traceOf(w scenario.Workload, name string) ([]string, error) {
 		text = []byte(r.Outcome.Result.Trace.String())
 	}
 	return show.PrintedTrace(name, string(text))
-}
-
-// located finds a file by its path from the directory of the package, from a directory above it, or
-// from the module's root. go test runs a test in the directory of its package, wherever go test was
-// typed.
-func located(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	for dir := "."; ; dir = filepath.Join("..", dir) {
-		if at := filepath.Join(dir, name); exists(at) {
-			return at
-		}
-		if abs, err := filepath.Abs(dir); err != nil || exists(filepath.Join(dir, "go.mod")) ||
-			filepath.Dir(abs) == abs {
-			return name
-		}
-	}
 }

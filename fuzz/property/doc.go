@@ -47,7 +47,8 @@
 //
 // Some flags of package fuzz are here, too. -zksim.html=DIR draws the failure. With the command
 // above, -zksim.step walks through it on the terminal, -zksim.until=N shows it up to a line, and
-// -zksim.diff=FILE shows where it leaves a printed trace.
+// -zksim.diff=FILE shows where it leaves the trace in FILE, which is the output of an earlier go
+// test with -zksim.until.
 //
 // rapid writes a fail file to testdata/rapid, and this package the plan beside it, if it is not the
 // drawn one. Each later run of the test begins with the files there. -rapid.failfile and

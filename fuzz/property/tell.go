@@ -84,11 +84,11 @@ func (c *checker) tell(rt *rapid.T, p *played) {
 
 // looked is the text about a failure that the flags ask for. A walk goes to the terminal.
 func (c *checker) looked(o *scenario.Outcome) (string, error) {
-	view := show.View{File: c.name, Step: *look.Step, Until: *look.Until}
+	view := show.View{Step: *look.Step, Until: *look.Until}
 	r := &saved.Replay{Outcome: o}
 	switch {
 	case *look.Diff != "":
-		return compared(c.name, o)
+		return compared(o)
 	case view.Step:
 		tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 		if err != nil {
@@ -100,26 +100,27 @@ func (c *checker) looked(o *scenario.Outcome) (string, error) {
 	case view.Until > 0:
 		var b strings.Builder
 		err := view.Show(context.Background(), r, strings.NewReader(""), &b)
-		return b.String(), err
+		return strings.TrimSuffix(b.String(), "\n"), err
 	}
 	return o.Story(), nil
 }
 
 // compared is the first difference of the trace of a failure from one that was printed.
-func compared(name string, o *scenario.Outcome) (string, error) {
-	text, err := os.ReadFile(*look.Diff)
+func compared(o *scenario.Outcome) (string, error) {
+	name := look.Located(*look.Diff)
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return "", fmt.Errorf("-zksim.diff: %w", err)
 	}
-	other, err := show.PrintedTrace(*look.Diff, string(text))
+	other, err := show.PrintedTrace(name, string(text))
 	if err != nil {
 		return "", fmt.Errorf("-zksim.diff: %w", err)
 	}
-	mine, err := show.PrintedTrace(name, o.Result.Trace.String())
-	if err != nil {
-		return "", err
+	mine := strings.Split(strings.TrimSuffix(o.Result.Trace.String(), "\n"), "\n")
+	diff, equal := show.Diff(mine, other, 5)
+	if !equal {
+		diff = fmt.Sprintf("- is this run, + is %s: %s", name, diff)
 	}
-	diff, _ := show.Diff(mine, other, 5)
 	return diff, nil
 }
 

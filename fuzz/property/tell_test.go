@@ -48,13 +48,15 @@ func TestAFailureIsLookedAt(t *testing.T) {
 	out := failing(t, announces(true))
 	check.Contains(t, out, "\n  sessions: S1\n")
 	check.Equal(t, strings.Contains(out, "what happened"), false, "a story besides:\n%s", out)
-	_, lines, _ := strings.Cut(out, "    1 ")
-	lines, _, _ = strings.Cut("    1 "+lines, "\n\n")
-	check.OK(t, os.WriteFile("trace.txt", []byte(lines+"\n"), 0o666))
+	check.Equal(t, strings.Contains(out, "as expected"), false, "nothing was expected:\n%s", out)
+	_, lines, _ := strings.Cut(out, "    1 ") // as go test prints them
+	lines = "    tell.go:82:     1 " + strings.ReplaceAll(lines, "\n", "\n        ")
+	check.OK(t, os.WriteFile("../trace.txt", []byte(lines), 0o666))
 
 	testrun.SetFlag(t, "zksim.until", "0")
 	testrun.SetFlag(t, "zksim.diff", "trace.txt")
-	check.Contains(t, failing(t, announces(true)), "the first 6 lines are equal; then they differ:")
+	check.Contains(t, failing(t, announces(true)),
+		"- is this run, + is ../trace.txt: the first 6 lines are equal; then they differ:")
 	testrun.SetFlag(t, "zksim.diff", "none.txt")
 	check.Contains(t, failing(t, announces(true)), "-zksim.diff: open none.txt")
 	check.Contains(t, failing(t, announces(false)), "the property has none")

@@ -49,11 +49,14 @@ func equalPart(n int) string {
 	return fmt.Sprintf("the first %d lines are equal", n)
 }
 
-// traceLine matches the beginning of a line of a trace: a number and a time.
-var traceLine = regexp.MustCompile(`^ *([0-9]+) +[0-9]+\.[0-9]{6}s  `)
+// traceLine matches a line of a trace: a number, a time and more. In the log of a test it is
+// indented, and the first one is behind the place in the code.
+var traceLine = regexp.MustCompile(
+	`^(?: *[^ :]+\.go:[0-9]+:)? *([0-9]+)( +[0-9]+\.[0-9]{6}s  .*)`)
 
 // PrintedTrace is the trace in a text: its lines from number 1 on, up to a blank line or the
-// end of the text. No line before or after it may look like a line of a trace.
+// end of the text. No line before or after it may look like a line of a trace. The text may be the
+// output of go test.
 func PrintedTrace(name, text string) ([]string, error) {
 	var trace []string
 	at, over := 0, false
@@ -67,10 +70,10 @@ func PrintedTrace(name, text string) ([]string, error) {
 				at, number[1])
 		case number != nil && number[1] != fmt.Sprint(len(trace)+1):
 			return nil, fmt.Errorf("%s:%d: line %s of a trace; expected line %d "+
-				"(zksim replay --trace prints all of them, a story does not)",
+				"(a story leaves lines out; zksim replay --trace and -zksim.until=N do not)",
 				name, at, number[1], len(trace)+1)
 		case number != nil:
-			trace = append(trace, line)
+			trace = append(trace, fmt.Sprintf("%5s%s", number[1], number[2]))
 		case len(trace) == 0 || over:
 		case strings.TrimSpace(line) == "":
 			over = true
@@ -80,8 +83,8 @@ func PrintedTrace(name, text string) ([]string, error) {
 		}
 	}
 	if len(trace) == 0 {
-		return nil, fmt.Errorf("%s: neither a scenario file (.yaml) nor a trace: "+
-			"no line looks like one of a trace", name)
+		return nil, fmt.Errorf("%s: no line looks like one of a trace "+
+			"(a scenario file ends in .yaml or .yml)", name)
 	}
 	return trace, nil
 }

@@ -13,7 +13,7 @@ import (
 
 // View selects the output about a run: by default the story and the verdicts.
 type View struct {
-	File   string // the name of the scenario file
+	File   string // the name of the scenario file, "" if there is none
 	Repeat string // the command that repeats the run, for a picture and JSON
 	Line   bool   // only whether the run is as expected
 	Trace  bool   // the whole trace, and the verdicts
@@ -85,6 +85,9 @@ func (v View) verdicts(r *saved.Replay) string {
 
 // line is a line that says whether a run is as expected, or one for each difference.
 func (v View) line(r *saved.Replay) string {
+	if v.File == "" {
+		return ""
+	}
 	if len(r.Problems) == 0 {
 		text := "ok"
 		if p := r.Outcome.Property(); p != "" {

@@ -2,7 +2,11 @@
 // property share them: a flag is defined once in a program.
 package look
 
-import "flag"
+import (
+	"flag"
+	"os"
+	"path/filepath"
+)
 
 var (
 	HTML = flag.String("zksim.html", "",
@@ -14,3 +18,23 @@ var (
 	Diff = flag.String("zksim.diff", "",
 		"zksim: scenario file, or trace, to compare the replayed run with")
 )
+
+// Located finds a file by its path from the directory of the package, from a directory above it, or
+// from the module's root. go test runs a test in the directory of its package, wherever go test was
+// typed.
+func Located(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	for dir := "."; ; dir = filepath.Join("..", dir) {
+		at := filepath.Join(dir, name)
+		if _, err := os.Stat(at); err == nil {
+			return at
+		}
+		_, err := os.Stat(filepath.Join(dir, "go.mod"))
+		abs, unknown := filepath.Abs(dir)
+		if err == nil || unknown != nil || filepath.Dir(abs) == abs {
+			return name
+		}
+	}
+}
