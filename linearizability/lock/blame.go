@@ -163,17 +163,14 @@ func onwards(t table, client string, left *lin.Leftovers, waiters []string) stri
 // leftBy names the call in which the znode was made.
 func leftBy(t table, n lin.NodeAtRest) string {
 	z := t.log.MadeAt(n)
-	if z == nil {
-		return judging.LeftBy(t.history, t.log, n)
-	}
 	op := judging.MakerOf(t.history, z)
 	if op != nil && op.Pending() && !t.nodes.isPartOf(z, *op) && waitsAlone(t, op.Client) {
 		return fmt.Sprintf("was left by %s's %s (first attempt, create at step %d)", op.Client, op.Kind,
 			z.Created)
 	}
-	text := judging.LeftBy(t.history, t.log, n)
+	text := judging.MadeBy(t.history, t.log, n, "left")
 	for _, h := range t.holds { // the mistake is in the release, not in the call that made it
-		if h.node == z && outlivedUnlock(h) && !h.unlock.Pending() {
+		if z != nil && h.node == z && outlivedUnlock(h) && !h.unlock.Pending() {
 			return text + ", and lived on after " + judging.Describe(*h.unlock)
 		}
 	}

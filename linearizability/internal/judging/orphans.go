@@ -67,7 +67,7 @@ func LeftBelow(h lin.History, left *lin.Leftovers, dir string) []Orphan {
 		}
 		why := "is left below " + dir
 		if log.MadeAt(n) != nil {
-			why = LeftBy(h, log, n)
+			why = MadeBy(h, log, n, "left")
 		}
 		list = append(list, Orphan{n, why})
 	}

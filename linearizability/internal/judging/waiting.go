@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	lin "github.com/zksim/zksim/linearizability"
 )
@@ -144,12 +143,11 @@ func FirstChild(left *lin.Leftovers, dir, client string) (first lin.NodeAtRest, 
 
 // madeText says whose a znode is, and which call made it.
 func madeText(h lin.History, log Log, n lin.NodeAtRest) string {
-	by := LeftBy(h, log, n) + LostDelete(n)
-	if z := log.MadeAt(n); z != nil && makerGone(log, n) == "" {
-		if op := MakerOf(h, z); op != nil && op.OK() {
-			by = strings.Replace(by, "left", "made", 1)
-		}
+	verb := "left"
+	if op := MakerOf(h, log.MadeAt(n)); op != nil && op.OK() && makerGone(log, n) == "" {
+		verb = "made"
 	}
+	by := MadeBy(h, log, n, verb) + LostDelete(n)
 	if n.Owner == 0 {
 		return by + makerGone(log, n)
 	}
@@ -180,8 +178,8 @@ func OwnerClient(log Log, n lin.NodeAtRest) string {
 	return cmp.Or(n.OwnerClient, log.Clients[n.Owner])
 }
 
-// LeftBy names the call in which a znode was made.
-func LeftBy(h lin.History, log Log, n lin.NodeAtRest) string {
+// MadeBy names the call in which a znode was made, or left.
+func MadeBy(h lin.History, log Log, n lin.NodeAtRest, verb string) string {
 	z := log.MadeAt(n)
 	switch {
 	case z == nil && log.Known:
@@ -190,7 +188,7 @@ func LeftBy(h lin.History, log Log, n lin.NodeAtRest) string {
 		return "was left by an earlier attempt"
 	}
 	if op := MakerOf(h, z); op != nil {
-		return "was left by " + Describe(*op)
+		return "was " + verb + " by " + Describe(*op)
 	}
 	if z.Creator != "" {
 		return fmt.Sprintf("was left by %s's create at step %d%s", z.Creator, z.Created, afterCall(h, z))
@@ -208,11 +206,12 @@ func (log *Log) MadeAt(n lin.NodeAtRest) *Znode {
 	return nil
 }
 
-// MakerOf returns the call of a znode's creator that was under way at the create, or nil.
+// MakerOf returns the call of a znode's creator that was under way at the create, or nil. The znode
+// may be nil, too.
 func MakerOf(h lin.History, z *Znode) *lin.Op {
 	for i := range h.Ops {
 		op := &h.Ops[i]
-		if op.Client == z.Creator && op.Call <= z.Created && z.Created <= End(*op) {
+		if z != nil && op.Client == z.Creator && op.Call <= z.Created && z.Created <= End(*op) {
 			return op
 		}
 	}
