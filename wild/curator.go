@@ -26,11 +26,6 @@ func curatorReentrant() scenario.Workload {
 		About: "InterProcessMutex of curator-go"}).Named("curator-go"))
 }
 
-func deaf(w scenario.Workload) scenario.Workload {
-	w.Deaf = true
-	return w
-}
-
 func curatorMutex(env object.Env) object.Locker {
 	b := curator.CuratorFrameworkBuilder{SessionTimeout: scenario.SessionTimeout,
 		ConnectionTimeout: scenario.SessionTimeout, ZookeeperDialer: quiet{},

@@ -28,10 +28,9 @@ func keyOf(znode string) string { return strings.TrimPrefix(znode, "/") }
 // kvtoolsLock is its lock. A candidate makes a new one for each try, as in docker/leadership, and
 // ends the context of its last one, by which the store looks for the end of the hold.
 func kvtoolsLock() scenario.Workload {
-	w := object.Lock(func(env object.Env) object.Locker {
+	w := deaf(object.Lock(func(env object.Env) object.Locker {
 		return &kvtoolsLocker{env: env, store: kvtoolsStore(env), end: func() {}}
-	}, object.LockClaims{About: "the lock of kvtools/zookeeper"}).Named("kvtools")
-	w.Deaf = true
+	}, object.LockClaims{About: "the lock of kvtools/zookeeper"}).Named("kvtools"))
 	w.Keeps = scenario.Keeps{Watches: true}
 	return w
 }

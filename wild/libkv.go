@@ -22,16 +22,14 @@ func libkvStore(env object.Env) store.Store {
 
 // libkvLock is its lock. As in docker/leadership, a candidate makes one for each turn.
 func libkvLock() scenario.Workload {
-	w := object.StoppableLock(func(env object.Env) func() object.StoppableLocker {
+	return deaf(object.StoppableLock(func(env object.Env) func() object.StoppableLocker {
 		s := libkvStore(env)
 		return func() object.StoppableLocker {
 			l, err := s.NewLock(keyOf(env.Path), &store.LockOptions{Value: []byte(env.Name)})
 			check(err)
 			return libkvLocker{l}
 		}
-	}, object.LockClaims{About: "the lock of docker/libkv"}).Named("libkv")
-	w.Deaf = true
-	return w
+	}, object.LockClaims{About: "the lock of docker/libkv"}).Named("libkv"))
 }
 
 type libkvLocker struct{ store.Locker }

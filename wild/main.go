@@ -42,6 +42,12 @@ func insist[T any](env object.Env, try func() (T, error)) (result T) {
 	return result
 }
 
+// deaf says that calls of a workload may go on after their contexts are done.
+func deaf(w scenario.Workload) scenario.Workload {
+	w.Deaf = true
+	return w
+}
+
 // dataOf reads the data of a znode, such as a=data, as that of an instance.
 func dataOf(_, znode string) (name, data string, ok bool) { return strings.Cut(znode, "=") }
 
