@@ -115,8 +115,9 @@ type Proof struct {
 //     for each order of their requests. Tried are the orders in which one hold ends, or its client
 //     hears that it may have, and another begins: of a lock, a lease, leadership, an element that
 //     was taken, and between enter or join and leave. So are those of a begin and an end of calls
-//     of a barrier, and those of a call that is answered from memory and the begins and ends of
-//     others. Without a fault all orders of a begin and an end are tried.
+//     of a barrier, and those of a call that is answered from memory, or returns after a loss of
+//     the connection, and the begins and ends of others. Without a fault all orders of a begin and
+//     an end are tried.
 //   - When the server applies a request, beside the begins and ends of calls of other clients that
 //     it does not concern.
 //   - Which server each client dials first. No server is behind while time passes.

@@ -105,6 +105,11 @@ func TestProofsFindRareRuns(t *testing.T) {
 		{"a dial is refused behind the end of a pause", Bounds{Faults: 1, Lasting: second},
 			rare([]any{"put /x"}, []any{code(pausesWhileItIsRefused)},
 				func(_, b []linearizability.Op) bool { return b[0].Output == "refused" })},
+		{"a call whose connection was lost returns before its effect", Bounds{Faults: 1},
+			rare([]any{"get /y", "get /y", "get /y", code(storesBehind)}, []any{"get /y", "get /x"},
+				func(a, b []linearizability.Op) bool {
+					return a[3].Return < b[1].Call && b[1].OK() && b[1].Output == ""
+				})},
 		{"a timer of the code ends within a pause", Bounds{},
 			rare([]any{pauses, "put /x"}, []any{sleeps, "get /x"}, func(a, b []linearizability.Op) bool {
 				return b[1].Return < a[1].Call
@@ -125,6 +130,14 @@ func TestCodeThatDrawsAtRandomIsNotProved(t *testing.T) {
 	s := rare([]any{draws}, []any{"get /x"}, func(_, _ []linearizability.Op) bool { return false })
 	_, err := Prove(t.Context(), s, Bounds{})
 	check.Contains(t, fmt.Sprint(err), "differ")
+}
+
+// storesBehind writes a node, again in the background if the connection is lost.
+func storesBehind(p *scenario.Player) string {
+	if _, err := p.Conn().Set("/x", []byte("a"), -1); err != nil {
+		go func() { _, _ = p.Conn().Set("/x", []byte("a"), -1) }()
+	}
+	return ""
 }
 
 // pausesWhileItIsRefused says so if a write behind its pause is refused, before it has heard of a

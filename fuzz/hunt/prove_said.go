@@ -13,8 +13,9 @@ import (
 // said tells whether a hold, such as that of a lock, begins or ends with what scripts say behind a
 // thing, and whether a call does. Whether two holds are at once is for the judge to see, so the end
 // of one and the begin of another do not commute. The same goes for a call that is answered at
-// once, from memory, and the begins and ends of all calls: no request tells their order. A call
-// that fails ends, too.
+// once, from memory, and the begins and ends of all calls: no request tells their order. Nor does
+// one if a call returns although its client has lost the connection meanwhile: its effect may come
+// later. A call that fails ends, too.
 type said struct {
 	Begins bool `json:"begins"`
 	Ends   bool `json:"ends"`
@@ -74,6 +75,11 @@ func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
 	switch {
 	case slices.Contains(tellsEnd, line.Text):
 		s.Ends = true
+		for call, n := range w.open {
+			if n > 0 && clientOf(call.Client) == client {
+				w.cutOff[call.Client] = true
+			}
+		}
 	case calls:
 		op, _, _ = strings.Cut(called, " ")
 		s.Calls = true
@@ -89,7 +95,8 @@ func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
 		call.Text, _, _ = strings.Cut(op, " ") // of a kind such as read it
 		w.open[call]--
 		before[call]--
-		s.AtOnce, s.Calls = before[call] < 0, true
+		s.AtOnce, s.Calls = before[call] < 0 || returns && w.cutOff[line.Client], true
+		delete(w.cutOff, line.Client)
 		begins := slices.Contains(holdBegins, op)
 		s.Begins = w.all || returns && (begins || slices.Contains(awaited, op))
 		s.Ends = op == ops.Hold || !returns && begins

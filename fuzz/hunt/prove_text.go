@@ -91,7 +91,8 @@ func (p *Proof) Scope() string {
 	if servers <= 1 && faults > 0 {
 		not = append(not, "with a fault, other orders of the begins and ends of calls of different "+
 			"clients, but for those of holds (from lock, acquire, lead, take, poll, enter or join on), of "+
-			"barriers, and of calls that are answered from memory")
+			"barriers, of calls that are answered from memory, and of calls that return after a loss of "+
+			"the connection")
 	}
 	lines = append(lines, "tried: one run of each plan in which messages and pauses take their time")
 	switch {
@@ -105,9 +106,9 @@ func (p *Proof) Scope() string {
 	not = append(not, "other orders of the zxids of writes that commute, of the ids of sessions, and "+
 		"of the names in a list of children",
 		"when the server applies a request, beside the begins and ends of calls of other clients",
-		fmt.Sprintf("timers that end while a message is under way, or within a pause (pauses and "+
-			"contexts of the script below %v take no time, and end in every order; together they "+
-			"overtake a message by no more)", sim.Lateness),
+		fmt.Sprintf("timers that end, and clocks that go on, while a message is under way or within a "+
+			"pause (pauses and contexts of the script below %v take no time, and end in every order; "+
+			"together they overtake a message by no more)", sim.Lateness),
 		"other orders of timers, pauses and sessions that end at once, of the goroutines of one client, "+
 			"and after the end of all scripts")
 	return strings.Join(append(lines, "not tried, so not proved:"), "\n") + "\n  " +

@@ -48,6 +48,7 @@ type walker struct {
 	open     map[trace.Said]int // calls of a kind under way
 	holds    map[string]int     // of each client: calls that begin a hold, but for those ended
 	ended    map[string]bool    // whether a client has ended a hold since it began the last one
+	cutOff   map[string]bool    // who has lost the connection in the call under way
 	more     []more             // to be tried
 	instants []time.Duration    // of its turns
 	then     time.Duration      // of the last choice
@@ -121,6 +122,7 @@ func (w *walker) begin() {
 	w.at, w.came, w.fresh, w.known, w.more = 0, 0, 0, len(w.steps), nil
 	w.slept, w.long, w.instants = false, false, nil
 	w.open, w.holds, w.ended = map[trace.Said]int{}, map[string]int{}, map[string]bool{}
+	w.cutOff = map[string]bool{}
 	if w.known > 0 && len(w.events) > 0 { // else it is from a file
 		w.fresh = w.steps[w.known-1].event
 	}
