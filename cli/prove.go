@@ -38,9 +38,16 @@ func (c *proveCommand) Run(a *app) error {
 		return err
 	}
 	work := fmt.Sprintf("%s %s; %s; --shard=%v", s.Workload.Name, s.Workload.Impl, c.settings(), c.Shard)
+	if c.Resume != "" {
+		program, err := report.Program()
+		if err != nil {
+			return err
+		}
+		work += "; " + program
+	}
 	// TestNoRecipeLooksAtCountsOfChildren keeps the promise of HideCounts for ours.
-	_, own := gallery.Catalogue().Find(s.Workload.Name, s.Workload.Impl)
-	bounds := hunt.Bounds{Faults: c.Faults, Lasting: c.Lasting, HideCounts: own == nil,
+	_, notOurs := gallery.Catalogue().Find(s.Workload.Name, s.Workload.Impl)
+	bounds := hunt.Bounds{Faults: c.Faults, Lasting: c.Lasting, HideCounts: notOurs == nil,
 		Runs: c.Runs, For: c.For, Part: c.Shard, Resume: c.Resume,
 		Work: report.WorkOf(work),
 		Progress: func(p *hunt.Proof) {

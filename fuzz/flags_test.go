@@ -88,7 +88,7 @@ func TestReplaysAreShownInParts(t *testing.T) {
 	check.OK(t, os.WriteFile(other, []byte(testrun.ReadFile(t, file)), 0o666))
 	edit(t, other, `seed: \d+`, "seed: 77")
 	testrun.SetFlag(t, "zksim.diff", other)
-	check.Contains(t, text(), "zksim: - is this run, + is "+other+": ")
+	check.Contains(t, text(), "zksim: lines with - are of this run, those with + of "+other+":\n")
 	testrun.SetFlag(t, "zksim.diff", "nothing.trace")
 	check.Contains(t, text(), "zksim: -zksim.diff: open nothing.trace: no such file")
 }

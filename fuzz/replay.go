@@ -148,7 +148,7 @@ func compare(t TB, w scenario.Workload, o *scenario.Outcome) {
 	}
 	text, equal := show.Diff(mine, other, differing)
 	if !equal {
-		t.Fatalf("zksim: - is this run, + is %s: %s", name, text)
+		t.Fatalf("zksim: lines with - are of this run, those with + of %s:\n%s", name, text)
 	}
 	t.Logf("zksim: %s", text)
 }

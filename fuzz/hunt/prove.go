@@ -48,7 +48,7 @@ type Bounds struct {
 // A Proof says what the runs of a scenario have shown.
 type Proof struct {
 	Scenario scenario.Scenario
-	Bounds   Bounds
+	Bounds   Bounds // as given
 	// Runs counts the runs that were begun. Classes are those that were played to their end: one
 	// for each class of runs with equal orders. Redundant are the others, which ended as soon as
 	// all that could follow was known from other runs. The order of equal things in them differs.
@@ -99,9 +99,7 @@ type Proof struct {
 // places would be played: their scripts differ in what they draw, and the code may compare names.
 //
 // See [sim.Turns] for what is chosen and [trace.Thing.Commutes] for what makes two orders equal.
-// What is not chosen is fixed, but for one more run of each plan. It is that of a hunt: messages,
-// pauses and contexts take the time that they have by the seed. It is played twice, and code with
-// two runs that differ is an error. Fixed is:
+// What is not chosen is fixed:
 //
 //   - The script, and all that it draws by the seed: payloads, pauses, contexts. So is what the
 //     code draws by crypto/rand.
@@ -116,8 +114,8 @@ type Proof struct {
 //     hears that it may have, and another begins: of a lock, a lease, leadership, an element that
 //     was taken, and between enter or join and leave. So are those of a begin and an end of calls
 //     of a barrier, and those of a call that is answered from memory, or returns after a loss of
-//     the connection, and the begins and ends of others. Without a fault all orders of a begin and
-//     an end are tried.
+//     the client's own connection, and the begins and ends of others. Without a fault all orders
+//     of a begin and an end are tried.
 //   - When the server applies a request, beside the begins and ends of calls of other clients that
 //     it does not concern.
 //   - Which server each client dials first. No server is behind while time passes.
@@ -129,6 +127,10 @@ type Proof struct {
 //   - With b.HideCounts, what code does that looks at counts all the same. It is noticed if a run
 //     without a fault, the first run of a plan, or one that is not OK is another with true counts.
 //   - What happens after all scripts have ended comes in one order.
+//
+// Beside these runs, Prove plays each plan as a hunt does: messages, pauses and contexts take the
+// time that they have by the seed. It does so twice, and it is an error if these two runs differ.
+// They are not in the counts of runs, and no fault is tried at what comes only in them.
 //
 // The result, and the order in which it visits the classes, depends on the arguments alone, unless
 // b.For or ctx ends it.
@@ -444,7 +446,7 @@ func (p *prover) play(t *tree, w *walker) *played {
 	if !p.Counts && (len(t.plan) == 0 || w.known == 0 || r.outcome.Status() != linearizability.OK) {
 		p.playWithCounts(r, w.view)
 	}
-	if w.known == 0 && r.err == nil && r.outcome.Status() == linearizability.OK {
+	if w.known == 0 && r.err == nil && !r.counts && r.outcome.Property() == "" {
 		p.playInTime(r, t.plan)
 	}
 	return r
@@ -456,8 +458,13 @@ func (p *prover) playInTime(r *played, plan []fault.Fault) {
 	s := p.Scenario
 	s.Plan, s.Schedule = plan, sim.Schedule{}
 	inTime := playOne(s, true)
-	if r.inTime, r.err = inTime.outcome, inTime.err; r.err == nil && inTime.diverges != nil {
+	switch {
+	case inTime.err != nil:
+		r.err = inTime.err
+	case inTime.diverges != nil:
 		r.err = errors.New(inTime.diverges.String())
+	default:
+		r.inTime, r.err = inTime.outcome, checkCalm(inTime.outcome)
 	}
 }
 

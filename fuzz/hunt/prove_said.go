@@ -13,8 +13,8 @@ import (
 // said tells whether a hold, such as that of a lock, begins or ends with what scripts say behind a
 // thing, and whether a call does. Whether two holds are at once is for the judge to see, so the end
 // of one and the begin of another do not commute. The same goes for a call that is answered at
-// once, from memory, and the begins and ends of all calls: no request tells their order. Nor does
-// one if a call returns although its client has lost the connection meanwhile: its effect may come
+// once, from memory, and the begins and ends of all calls: no request tells their order. A call
+// that returns after a loss of its connection counts like one from memory: its effect may come
 // later. A call that fails ends, too.
 type said struct {
 	Begins bool `json:"begins"`
@@ -36,7 +36,11 @@ var (
 	awaited = []string{ops.Enter, ops.Leave, ops.Wait, ops.Set, ops.Remove}
 
 	// tellsEnd are the lines with which a client hears that what it holds has ended, or may have.
-	tellsEnd = []string{scenario.ToldLost, "is told: " + string(trace.Disconnected),
+	tellsEnd = append([]string{scenario.ToldLost}, tellsLoss...)
+
+	// tellsLoss are those that tell of the connection. Only that of the client itself has them, and
+	// not one that its code dials.
+	tellsLoss = []string{"is told: " + string(trace.Disconnected),
 		"is told: " + string(trace.SessionExpired)}
 )
 
@@ -57,6 +61,14 @@ func (w *walker) noteSaid(lines []trace.Said) {
 	}
 	var s said
 	before := maps.Clone(w.open)
+	for _, line := range lines { // in any order
+		for call, n := range before {
+			if slices.Contains(tellsLoss, line.Text) && n > 0 &&
+				clientOf(call.Client) == clientOf(line.Client) {
+				w.cutOff[call.Client] = true
+			}
+		}
+	}
 	for _, line := range lines {
 		s.join(w.hear(line, before))
 	}
@@ -67,7 +79,8 @@ func (w *walker) noteSaid(lines []trace.Said) {
 }
 
 // hear follows the calls of a run. Before are those that were under way when the first of the lines
-// came: a call is answered at once if more calls of its kind return than had begun by then.
+// came: a call is answered at once if more calls of its kind return than had begun by then. One
+// that was cut off counts like it.
 func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
 	client := clientOf(line.Client)
 	called, calls := strings.CutPrefix(line.Text, "calls ")
@@ -75,11 +88,6 @@ func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
 	switch {
 	case slices.Contains(tellsEnd, line.Text):
 		s.Ends = true
-		for call, n := range w.open {
-			if n > 0 && clientOf(call.Client) == client {
-				w.cutOff[call.Client] = true
-			}
-		}
 	case calls:
 		op, _, _ = strings.Cut(called, " ")
 		s.Calls = true

@@ -43,8 +43,8 @@ func (p *Proof) String() string {
 		return fmt.Sprintf("not complete: %d of an estimated %.0f runs, %s", p.Runs, p.Estimate,
 			within)
 	case p.Undecided > 0:
-		return fmt.Sprintf("not decided: %d of %d classes of runs, %s", p.Undecided, p.Classes,
-			within)
+		return fmt.Sprintf("not decided: the verdicts on %d runs, of %d classes, %s", p.Undecided,
+			p.Classes, within)
 	}
 	return fmt.Sprintf("holds: %d classes of runs, complete, %s", p.Classes, within)
 }
@@ -70,7 +70,8 @@ func (p *Proof) Scope() string {
 				", at every notification",
 			"tried: the end of a session at each instant with a message, the end of a dial or of a "+
 				"pause, or the begin or end of a call")
-		not = append(not, "faults of handshakes, of pings and of idle connections")
+		not = append(not, "faults of handshakes, of pings and of idle connections, and faults at what "+
+			"comes only when messages and pauses take their time")
 	}
 	if faults > 0 && len(p.Bounds.Lasting) > 0 {
 		long := textOf(p.Bounds.Lasting)
@@ -92,9 +93,10 @@ func (p *Proof) Scope() string {
 		not = append(not, "with a fault, other orders of the begins and ends of calls of different "+
 			"clients, but for those of holds (from lock, acquire, lead, take, poll, enter or join on), of "+
 			"barriers, of calls that are answered from memory, and of calls that return after a loss of "+
-			"the connection")
+			"the client's own connection")
 	}
-	lines = append(lines, "tried: one run of each plan in which messages and pauses take their time")
+	lines = append(lines, "tried: each plan as in a hunt, too, in which messages and pauses take their "+
+		"time")
 	switch {
 	case !p.Counts:
 		lines = append(lines, "hidden, as the code is said not to look: Stat.NumChildren, Cversion "+

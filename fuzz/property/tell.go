@@ -119,7 +119,7 @@ func compared(o *scenario.Outcome) (string, error) {
 	mine := strings.Split(strings.TrimSuffix(o.Result.Trace.String(), "\n"), "\n")
 	diff, equal := show.Diff(mine, other, 5)
 	if !equal {
-		diff = fmt.Sprintf("- is this run, + is %s: %s", name, diff)
+		diff = fmt.Sprintf("lines with - are of this run, those with + of %s:\n%s", name, diff)
 	}
 	return diff, nil
 }

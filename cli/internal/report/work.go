@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/zksim/zksim/fuzz/hunt"
 )
@@ -54,7 +55,7 @@ func build(info *debug.BuildInfo, known bool) string {
 		text += " with changes"
 	}
 	for _, m := range info.Deps {
-		replaced = replaced || m.Replace != nil && m.Replace.Version == ""
+		replaced = replaced || m.Replace != nil && m.Replace.Version == "" || m.Version == "(devel)"
 		if m.Path == "github.com/zksim/zksim" {
 			text += ", " + versionOf(m)
 		}
@@ -67,17 +68,26 @@ func build(info *debug.BuildInfo, known bool) string {
 	return text
 }
 
-// program is a hash of the running program.
-func program() string {
+// Program is a hash of the running program.
+func Program() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return "an unknown program"
+		return "", err
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "an unknown program"
+		return "", err
 	}
-	return fmt.Sprintf("program %.8x", sha256.Sum256(text))
+	return fmt.Sprintf("program %.8x", sha256.Sum256(text)), nil
+}
+
+// program is Program, or a text that is that of no other process if the program cannot be read.
+func program() string {
+	text, err := Program()
+	if err != nil {
+		return fmt.Sprintf("process %d of %v: %v", os.Getpid(), time.Now(), err)
+	}
+	return text
 }
 
 // versionOf is a module with its version, or that of its replacement.
