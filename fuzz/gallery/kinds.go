@@ -11,7 +11,7 @@ var kinds = []kind{
 	{"lock", lockOf(), slices.Concat(publishedLockOrder, publishedLockOwnNode, publishedLockWait,
 		publishedLockRelease, publishedLockGo, ensembleLocks),
 		append(slices.Concat(plantedLocks, carelessLocks, rareLocks), retryingLock)},
-	{"single-node-lock", singleOf(), publishedLockSingle, retryingSingles},
+	{"single-node-lock", singleOf(marked), publishedLockSingle, retryingSingles},
 	{"reentrant", reentrantOf(), publishedReentrant, plantedReentrant},
 	{"revocable", builtIn("revocable", "recipes.RevocableLock"), nil, plantedRevocableLocks},
 	{"multi-lock", multiLockOf(severalLocks{}, sorted), nil, plantedMultiLocks},

@@ -53,6 +53,7 @@ type single struct {
 	// mine reports whether the node is the own one; made says that a create of this Lock has
 	// succeeded.
 	mine  func(made bool, data []byte, stat *zk.Stat) bool
+	make  func() error
 	leave func() error
 }
 
@@ -63,7 +64,7 @@ const singlePath = lockDir + "/only"
 func singleOf(steps ...func(*single)) scenario.Workload {
 	w := openLock(func(plain *plainLock) object.Locker {
 		l := &single{conn: plain.conn, name: plain.guid()}
-		l.mine, l.leave = l.ownedBySession, l.leaveOwn
+		l.mine, l.make, l.leave = l.ownedBySession, l.makeOne, l.leaveOwn
 		return with(l, steps)
 	})
 	w.Handles = false // two of one session would take each other's node for their own
@@ -75,7 +76,7 @@ func (l *single) Token() int64 { return l.token }
 func (l *single) Lock(ctx context.Context) error {
 	made := false
 	for ctx.Err() == nil {
-		_, err := l.conn.Create(singlePath, []byte(l.name), zk.FlagEphemeral, acl)
+		err := l.make()
 		made = made || err == nil
 		if ignore(err, zk.ErrNodeExists) != nil {
 			continue // the next request waits for the connection
@@ -93,6 +94,11 @@ func (l *single) Lock(ctx context.Context) error {
 	return errors.Join(ctx.Err(), l.leave())
 }
 
+func (l *single) makeOne() error {
+	_, err := l.conn.Create(singlePath, []byte(l.name), zk.FlagEphemeral, acl)
+	return err
+}
+
 func (l *single) Unlock(context.Context) error { return l.leave() }
 
 func (l *single) ownedBySession(_ bool, _ []byte, stat *zk.Stat) bool {
@@ -108,4 +114,25 @@ func (l *single) leaveOwn() error {
 		}
 		return l.conn.Delete(singlePath, -1)
 	})
+}
+
+// marked makes a second node with the lock's, with the name of its owner, and deletes both or none.
+// Behind the end of its session neither is there, so it does not delete the next owner's: between
+// a look and a delete the session can end.
+func marked(l *single) {
+	mark := "/owner-" + l.name
+	l.make = func() error {
+		_, err := l.conn.Multi(
+			&zk.CreateRequest{Path: mark, Acl: acl, Flags: zk.FlagEphemeral},
+			&zk.CreateRequest{Path: singlePath, Data: []byte(l.name), Acl: acl,
+				Flags: zk.FlagEphemeral})
+		return err
+	}
+	l.leave = func() error {
+		return repeat(func() error {
+			_, err := l.conn.Multi(&zk.DeleteRequest{Path: mark, Version: -1},
+				&zk.DeleteRequest{Path: singlePath, Version: -1})
+			return ignore(err, zk.ErrNoNode)
+		})
+	}
 }

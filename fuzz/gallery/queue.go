@@ -77,16 +77,9 @@ var publishedQueue = []Exhibit{
 		Source: Report, Link: "https://github.com/apache/curator/issues/774",
 		Bug: "A queue with a bound: a producer counts the elements, and adds one if there is " +
 			"room. Two producers that count at the same time find the same room, and both use it.",
-		Property: invariant, Wrong: boundedOf(func(_ *zk.Conn, offer func() error) error {
-			return offer() // wrong: others may, too
-		}), Right: boundedOf(func(c *zk.Conn, offer func() error) error {
-			l := newLock(c, lockDir)
-			if err := l.Lock(context.Background()); err != nil {
-				return err
-			}
-			defer func() { _ = l.leave() }()
-			return offer()
-		})},
+		Property: invariant, Wrong: boundedOf(func(q *plainQueue, _ int32) error {
+			return q.addOnce(nil) // wrong: others may, too
+		}), Right: boundedOf((*plainQueue).addAlone)},
 	{Slug: "directory-made-once", Alias: "S0-12", Title: "the directory is made once, or never",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/zookeeperTutorial.md#producer-consumer-queues",
 		Bug: "The directory is made by ensureExists, which asks whether it is there, makes it, " +
@@ -222,6 +215,13 @@ func (q *plainQueue) addOnce(data []byte) error {
 	return err
 }
 
+// addAlone adds an element unless another has been added since the directory had a version.
+func (q *plainQueue) addAlone(version int32) error {
+	_, err := q.conn.Multi(&zk.SetDataRequest{Path: queueDir, Version: version},
+		&zk.CreateRequest{Path: queueDir + "/" + q.prefix, Acl: acl, Flags: zk.FlagSequence})
+	return err
+}
+
 // firstOf takes the first element that no other consumer takes.
 func (q *plainQueue) firstOf(names []string) ([]byte, error) {
 	for _, name := range names {
@@ -251,21 +251,19 @@ func awaitChange(ctx context.Context, change <-chan zk.Event) error {
 	return err
 }
 
-// boundedOf is a workload of a queue with room for two elements, to which all clients offer; alone
-// excludes other clients meanwhile.
-func boundedOf(alone func(c *zk.Conn, offer func() error) error) scenario.Workload {
+// boundedOf is a workload of a queue with room for two elements, to which all clients offer; add
+// adds an element where there was room at a version of the directory.
+func boundedOf(add func(q *plainQueue, version int32) error) scenario.Workload {
 	const bound = 2
 	w := playing(beside(queueOf(), queueDir, lockDir), func(p *scenario.Player, round int) {
 		q := newQueue(p.Conn())
 		element := fmt.Sprintf("%s%d", p.Name(), round)
 		_ = do(p, ops.Offer, element, func(context.Context) error {
-			return alone(q.conn, func() error {
-				names, _, err := q.conn.Children(queueDir)
-				if err != nil || len(names) >= bound {
-					return err
-				}
-				return q.addOnce(nil)
-			})
+			names, stat, err := q.conn.Children(queueDir)
+			if err != nil || len(names) >= bound {
+				return err
+			}
+			return add(q, stat.Version)
 		})
 		p.Hold(scenario.At("hold", round), nil)
 	})
