@@ -37,23 +37,22 @@ func (c *proveCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	work := fmt.Sprintf("%s %s; %s; --shard=%v", s.Workload.Name, s.Workload.Impl, c.settings(), c.Shard)
+	// TestNoRecipeLooksAtCountsOfChildren keeps the promise of HideCounts for ours.
+	_, notOurs := gallery.Catalogue().Find(s.Workload.Name, s.Workload.Impl)
+	bounds := hunt.Bounds{Faults: c.Faults, Lasting: c.Lasting, HideCounts: notOurs == nil,
+		Runs: c.Runs, For: c.For, Part: c.Shard, Resume: c.Resume,
+		Progress: func(p *hunt.Proof) {
+			a.Progress.Show("%s: %d of an estimated %.0f runs, %d classes", s.Workload.Impl, p.Runs,
+				p.Estimate, p.Classes)
+		}}
 	if c.Resume != "" {
 		program, err := report.Program()
 		if err != nil {
 			return err
 		}
-		work += "; " + program
+		bounds.Work = report.WorkOf(fmt.Sprintf("%s %s; %s; --shard=%v; %s", s.Workload.Name,
+			s.Workload.Impl, c.settings(), c.Shard, program))
 	}
-	// TestNoRecipeLooksAtCountsOfChildren keeps the promise of HideCounts for ours.
-	_, notOurs := gallery.Catalogue().Find(s.Workload.Name, s.Workload.Impl)
-	bounds := hunt.Bounds{Faults: c.Faults, Lasting: c.Lasting, HideCounts: notOurs == nil,
-		Runs: c.Runs, For: c.For, Part: c.Shard, Resume: c.Resume,
-		Work: report.WorkOf(work),
-		Progress: func(p *hunt.Proof) {
-			a.Progress.Show("%s: %d of an estimated %.0f runs, %d classes", s.Workload.Impl, p.Runs,
-				p.Estimate, p.Classes)
-		}}
 	p, ended := hunt.Prove(a.Context, s, bounds)
 	if p == nil {
 		return ended

@@ -131,9 +131,6 @@ func repeats(t TB, name string, o *scenario.Outcome) bool {
 	return steady
 }
 
-// differing is the number of lines around the first difference of two traces.
-const differing = 5
-
 // compare fails if the trace of a run differs from that of the file that the flag names.
 func compare(t TB, w scenario.Workload, o *scenario.Outcome) {
 	t.Helper()
@@ -142,13 +139,9 @@ func compare(t TB, w scenario.Workload, o *scenario.Outcome) {
 	if err != nil {
 		t.Fatalf("zksim: %s: %v", setting("diff"), err)
 	}
-	mine, err := show.PrintedTrace(*flagReplay, o.Result.Trace.String())
-	if err != nil {
-		t.Fatalf("zksim: %v", err)
-	}
-	text, equal := show.Diff(mine, other, differing)
+	text, equal := show.DiffOfRun(o.Result.Trace, name, other)
 	if !equal {
-		t.Fatalf("zksim: lines with - are of this run, those with + of %s:\n%s", name, text)
+		t.Fatalf("zksim: %s", text)
 	}
 	t.Logf("zksim: %s", text)
 }

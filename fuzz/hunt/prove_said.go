@@ -62,9 +62,11 @@ func (w *walker) noteSaid(lines []trace.Said) {
 	var s said
 	before := maps.Clone(w.open)
 	for _, line := range lines { // in any order
+		if !slices.Contains(tellsLoss, line.Text) {
+			continue
+		}
 		for call, n := range before {
-			if slices.Contains(tellsLoss, line.Text) && n > 0 &&
-				clientOf(call.Client) == clientOf(line.Client) {
+			if n > 0 && clientOf(call.Client) == clientOf(line.Client) {
 				w.cutOff[call.Client] = true
 			}
 		}

@@ -116,11 +116,7 @@ func compared(o *scenario.Outcome) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("-zksim.diff: %w", err)
 	}
-	mine := strings.Split(strings.TrimSuffix(o.Result.Trace.String(), "\n"), "\n")
-	diff, equal := show.Diff(mine, other, 5)
-	if !equal {
-		diff = fmt.Sprintf("lines with - are of this run, those with + of %s:\n%s", name, diff)
-	}
+	diff, _ := show.DiffOfRun(o.Result.Trace, name, other)
 	return diff, nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/zksim/zksim/fakezk/trace"
 )
 
 // Diff describes the first difference of two traces, with some lines before and after it. equal
@@ -24,6 +26,18 @@ func Diff(left, right []string, context int) (text string, equal bool) {
 	}
 	b.WriteString(rest("-", left[n:], context) + rest("+", right[n:], context))
 	return b.String(), false
+}
+
+// DiffOfRun is [Diff] of the trace of a run and of that in a file, in which a line says which is
+// which.
+func DiffOfRun(run trace.Trace, file string, other []string) (text string, equal bool) {
+	const context = 5
+	mine := strings.Split(strings.TrimSuffix(run.String(), "\n"), "\n")
+	text, equal = Diff(mine, other, context)
+	if !equal {
+		text = fmt.Sprintf("lines with - are of this run, those with + of %s:\n%s", file, text)
+	}
+	return text, equal
 }
 
 // rest are the first lines of the part of a trace that differs.
