@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -72,8 +73,6 @@ func TestProofsFindRareRuns(t *testing.T) {
 	t.Parallel()
 	session := code(func(p *scenario.Player) string { return fmt.Sprint(p.Conn().SessionID()) })
 	reads := code(func(p *scenario.Player) string { v, _ := tinyStep(p, "get", "/x"); return v })
-	pauses := code(func(p *scenario.Player) string { p.Pause(80 * time.Millisecond); return "" })
-	sleeps := code(func(*scenario.Player) string { time.Sleep(20 * time.Millisecond); return "" })
 	second := []time.Duration{time.Second}
 	for _, c := range []struct {
 		about string
@@ -111,16 +110,74 @@ func TestProofsFindRareRuns(t *testing.T) {
 					return a[3].Return < b[1].Call && b[1].OK() && b[1].Output == ""
 				})},
 		{"a timer of the code ends within a pause", Bounds{},
-			rare([]any{pauses, "put /x"}, []any{sleeps, "get /x"}, func(a, b []linearizability.Op) bool {
-				return b[1].Return < a[1].Call
-			})},
+			rareInTime("get /x")},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			p, err := Prove(t.Context(), c.rare, c.b)
 			check.OK(t, err)
-			check.Equal(t, p.Violation != nil, true, p)
+			check.Equal(t, p.Violation != nil, true, "%s", p)
 		})
 	}
+}
+
+// rareInTime is a scenario that is violated if a timer of the code ends within a pause of a script.
+// A proof sees that only when it plays a plan as in a hunt.
+func rareInTime(second string) scenario.Scenario {
+	pauses := code(func(p *scenario.Player) string { p.Pause(80 * time.Millisecond); return "" })
+	sleeps := code(func(*scenario.Player) string { time.Sleep(20 * time.Millisecond); return "" })
+	return rare([]any{pauses, "put /x"}, []any{sleeps, second}, func(a, b []linearizability.Op) bool {
+		return b[1].Return < a[1].Call
+	})
+}
+
+// TestRunsInTimeAreJudged: an unknown verdict is one of the result, however the work is shared. A
+// violation that needs a fault has the fewest faults.
+func TestRunsInTimeAreJudged(t *testing.T) {
+	t.Parallel()
+	s := rareInTime("get /x")
+	judge := s.Workload.Judge
+	s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
+		r, err := judge(e)
+		if r.Verdicts[0].Status == linearizability.Violated {
+			r.Verdicts[0].Status = linearizability.Unknown
+		}
+		return r, err
+	}
+	whole, _ := visit(t, s, Bounds{Faults: 1}, nil)
+	check.Equal(t, whole.undecided, "it")
+	if whole.unknown < 2 {
+		t.Errorf("%d undecided runs; want some with a fault, too", whole.unknown)
+	}
+	file, unknown := filepath.Join(t.TempDir(), "left"), 0
+	for _, part := range (Part{1, 3}).All() {
+		b := Bounds{Faults: 1, Part: part, Runs: 9, Resume: file}
+		v, _ := visit(t, s, b, func() {})
+		unknown += v.unknown
+		check.Equal(t, v.unknown == 0 || v.undecided == whole.undecided, true, "%s", v.undecided)
+	}
+	check.Equal(t, unknown, whole.unknown, "undecided runs of all shards")
+
+	p, err := Prove(t.Context(), s, Bounds{})
+	check.OK(t, err)
+	check.Equal(t, p.Holds(), false)
+	check.Contains(t, p.String(), "not decided: the verdicts on 1 run, of ")
+
+	s = rareInTime("get /x") // which fails with a fault only
+	of := s.Workload.Judge
+	s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
+		r, err := of(e)
+		for _, op := range e.History.Ops {
+			if op.Kind == "get" && op.OK() {
+				r.Verdicts[0].Status = linearizability.OK
+			}
+		}
+		return r, err
+	}
+	p, err = Prove(t.Context(), s, Bounds{Faults: 1})
+	check.OK(t, err)
+	check.Equal(t, p.Violation != nil, true, "%s", p)
+	says, _ := p.Smallest(t.Context(), p.Violation)
+	check.Equal(t, says, "no run with fewer faults violates anything, for 2 clients, 1 round")
 }
 
 // TestCodeThatDrawsAtRandomIsNotProved, as only one of its runs would be known.
@@ -248,7 +305,7 @@ func TestRefusedDialsEndInEveryOrder(t *testing.T) {
 	}
 	p, err := Prove(t.Context(), s, Bounds{Faults: 1, Lasting: []time.Duration{time.Second}})
 	check.OK(t, err)
-	check.Equal(t, p.Violation != nil, true, p)
+	check.Equal(t, p.Violation != nil, true, "%s", p)
 }
 
 // TestProofsFindEveryOrderOfALoss: a client hears that its connection is lost before or behind the

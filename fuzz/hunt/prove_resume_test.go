@@ -20,6 +20,7 @@ import (
 type visited struct {
 	classes                              []string
 	runs, redundant, views, plans, tried int
+	unknown                              int
 	undecided                            string
 }
 
@@ -39,6 +40,7 @@ func visit(t *testing.T, s scenario.Scenario, b Bounds, between func()) (v visit
 			v.runs, v.redundant, v.views, v.plans, v.tried = p.Runs, p.Redundant, p.Views, p.Plans,
 				p.Tried
 			check.Equal(t, p.Classes, len(v.classes))
+			v.unknown = p.Undecided
 			if p.FirstUndecided != nil {
 				v.undecided = p.FirstUndecided.Summary()
 			}
@@ -143,6 +145,7 @@ func TestShardsOfAProofAreTheWhole(t *testing.T) {
 			all.redundant += v.redundant
 			all.plans += v.plans
 			all.tried += v.tried
+			all.unknown += v.unknown
 		}
 		slices.Sort(all.classes)
 		all.views, all.undecided = whole.views, whole.undecided

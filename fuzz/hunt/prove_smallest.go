@@ -3,7 +3,6 @@ package hunt
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -47,13 +46,8 @@ func plain(s scenario.Script) scenario.Script {
 
 // forScript says for which script a result is.
 func forScript(s scenario.Script) string {
-	text := fmt.Sprintf("for %d clients, %d rounds", s.Clients, s.Rounds)
-	if s.Clients == 1 {
-		text = strings.Replace(text, "clients", "client", 1)
-	}
-	if s.Rounds == 1 {
-		text = strings.Replace(text, "rounds", "round", 1)
-	}
+	text := fmt.Sprintf("for %s, %s", count(s.Clients, "client", "clients"),
+		count(s.Rounds, "round", "rounds"))
 	if s.Servers > 1 {
 		text += fmt.Sprintf(", %d servers", s.Servers)
 	}

@@ -43,10 +43,18 @@ func (p *Proof) String() string {
 		return fmt.Sprintf("not complete: %d of an estimated %.0f runs, %s", p.Runs, p.Estimate,
 			within)
 	case p.Undecided > 0:
-		return fmt.Sprintf("not decided: the verdicts on %d runs, of %d classes, %s", p.Undecided,
-			p.Classes, within)
+		return fmt.Sprintf("not decided: the verdicts on %s, of %s, %s",
+			count(p.Undecided, "run", "runs"), count(p.Classes, "class", "classes"), within)
 	}
-	return fmt.Sprintf("holds: %d classes of runs, complete, %s", p.Classes, within)
+	return fmt.Sprintf("holds: %s of runs, complete, %s", count(p.Classes, "class", "classes"), within)
+}
+
+// count is a number of things, in words.
+func count(n int, one, more string) string {
+	if n == 1 {
+		more = one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // Scope says in words what was tried and what was not, one item a line. So it tells what a proof
