@@ -49,7 +49,7 @@ func TestRandomProofsShowAllThatEveryRunShows(t *testing.T) {
 	t.Parallel()
 	careless := func(a, b trace.Thing) bool { return a.Client != b.Client }
 	compared, noticed := 0, 0
-	for seed := range uint64(testrun.Pick(32, 1000)) {
+	for seed := range uint64(testrun.Pick(32, 200)) {
 		draw := rand.New(rand.NewPCG(seed, 0))
 		hides := draw.IntN(2) == 0
 		steps := drawnSteps
@@ -58,11 +58,14 @@ func TestRandomProofsShowAllThatEveryRunShows(t *testing.T) {
 		}
 		s, text := drawTiny(t, draw, steps)
 		s.Script.Servers = 1 + draw.IntN(4)/3
-		want, runs := everyRun(t, s, shown)
 		p := newProver(s)
-		p.Bounds.HideCounts, p.Counts = hides, !hides
+		p.Bounds.HideCounts, p.Counts, p.Bounds.Runs = hides, !hides, testrun.Pick(1000, 30_000)
 		p.plan(s.Plan)
 		got := everyClassOf(t, p, shown)
+		if !p.Complete || p.Classes == 0 {
+			continue // it takes too long, or its fault does not strike
+		}
+		want, runs := everyRun(t, s, testrun.Pick(100, 1000), shown)
 		if not := missing(want, got); len(not) > 0 {
 			t.Fatalf("%s, %d servers: %d classes of %d runs show %d of %d; missing:\n%s", text,
 				s.Script.Servers, p.Classes, runs, len(got), len(want), not[0])
@@ -73,6 +76,6 @@ func TestRandomProofsShowAllThatEveryRunShows(t *testing.T) {
 		}
 	}
 	t.Logf("%d compared, %d notice the mistake", compared, noticed)
-	check.Equal(t, compared >= 30 && noticed >= 5, true, "%d compared, %d notice the mistake", compared,
+	check.Equal(t, compared >= 20 && noticed >= 5, true, "%d compared, %d notice the mistake", compared,
 		noticed)
 }

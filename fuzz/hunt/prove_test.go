@@ -39,7 +39,7 @@ func TestProofShowsTheOrdersOfCallsAndReplies(t *testing.T) {
 			t.Parallel()
 			s := tinyWith(t, c.plan, c.scripts...)
 			for _, all := range []bool{false, true} {
-				want, _ := everyRun(t, s, inOrder(all))
+				want, _ := everyRun(t, s, mostRuns(), inOrder(all))
 				got, _ := everyClass(t, s, inOrder(all), func(w *walk) { w.all = all })
 				check.Equal(t, len(missing(want, got)), 0, "orders that are not shown; all: %t", all)
 				deaf, _ := everyClass(t, s, inOrder(all), func(w *walk) {
@@ -138,7 +138,7 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 		t.Run(c.plan+strings.Join(c.scripts, " | "), func(t *testing.T) {
 			t.Parallel()
 			s := tinyWith(t, c.plan, c.scripts...)
-			want, runs := everyRun(t, s, shown)
+			want, runs := everyRun(t, s, mostRuns(), shown)
 			got, classes := everyClass(t, s, shown, func(*walk) {})
 			t.Logf("%d runs, %d classes, %d different", runs, classes, len(want))
 			if not := missing(want, got); len(not) > 0 {
@@ -177,7 +177,7 @@ func TestProofHidesCounts(t *testing.T) {
 		t.Run(strings.Join(c.scripts, " | "), func(t *testing.T) {
 			t.Parallel()
 			s := tiny(c.scripts...)
-			want, _ := everyRun(t, s, shown)
+			want, _ := everyRun(t, s, mostRuns(), shown)
 			_, all := everyClass(t, s, shown, func(*walk) {})
 			p := newProver(s)
 			p.Bounds.HideCounts, p.Counts = true, false
@@ -243,7 +243,7 @@ func TestProofShowsReadsOfThePast(t *testing.T) {
 			for seed := range uint64(2) { // the seed says who is at which server
 				s := tinyWith(t, c.plan, c.scripts...)
 				s.Script.Servers, s.Seed = 2, 1+seed
-				want, runs := everyRun(t, s, shown)
+				want, runs := everyRun(t, s, mostRuns(), shown)
 				got, classes := everyClass(t, s, shown, func(*walk) {})
 				t.Logf("%d runs, %d classes, %d different", runs, classes, len(want))
 				for _, view := range missing(want, got) {

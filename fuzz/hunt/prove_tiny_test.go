@@ -204,9 +204,12 @@ func endsHold(ops []linearizability.Op, call linearizability.Op) bool {
 	return holds > 0 && slices.Contains(holdEnds, call.Kind)
 }
 
+// mostRuns is the number of runs that a scenario of a test may have.
+func mostRuns() int { return testrun.Pick(200, 20_000) }
+
 // everyRun is all that can be seen in the runs of a scenario, each of which it plays: the dumb
-// twin of Prove. If there are more than some, it plays as many again at random.
-func everyRun(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) string) (
+// twin of Prove. If there are more than most, it plays as many again at random.
+func everyRun(t *testing.T, s scenario.Scenario, most int, show func(o *scenario.Outcome) string) (
 	seen map[string]bool, runs int,
 ) {
 	t.Helper()
@@ -224,7 +227,6 @@ func everyRun(t *testing.T, s scenario.Scenario, show func(o *scenario.Outcome) 
 		}
 		runs++
 	}
-	most := testrun.Pick(200, 20_000)
 	var choices testrun.Choices
 	for more := true; more && runs < most; more = choices.Next() {
 		play(choices.Choose)
