@@ -81,7 +81,7 @@ var arrows = map[string]string{
 	"fakezk/internal/bubble":   `github.com/petermattis/goid`,
 	"fakezk/internal/dialhook": ``,
 	"fakezk/internal/tlsend":   `fakezk/internal/memnet`,
-	"fakezk/fault":             `fakezk/internal/proto`,
+	"fakezk/fault":             `fakezk/internal/proto internal/spelling`,
 	"fakezk/view":              ``,
 	"fakezk/trace":             `fakezk/fault fakezk/view`,
 	"fakezk/internal/carry": `
@@ -133,13 +133,14 @@ var arrows = map[string]string{
 	"examples/go":        `github.com/go-zookeeper/zk`,
 	"internal/mix":       ``,
 	"internal/ballast":   ``,
+	"internal/spelling":  ``,
 	"fuzz/internal/fold": ``,
 	"fuzz/internal/fuzztest": `
 		fakezk/fault fuzz/builtin fuzz/scenario internal/ballast internal/check linearizability`,
 	"fuzz/scenario": `
 		fakezk/fault fakezk/realworld fakezk/sim fakezk/trace fakezk/view linearizability
 		linearizability/custom linearizability/ops fuzz/internal/fold internal/mix
-		github.com/go-zookeeper/zk`,
+		internal/spelling github.com/go-zookeeper/zk`,
 	"fuzz/saved": `
 		fakezk/fault fakezk/sim fuzz/scenario internal/inflight internal/yamldoc
 		linearizability`,
@@ -151,7 +152,7 @@ var arrows = map[string]string{
 		github.com/go-zookeeper/zk`,
 	"fuzz/hunt": `
 		fakezk/fault fakezk/sim fakezk/trace linearizability linearizability/ops
-		internal/mix fuzz/saved fuzz/scenario`,
+		internal/mix internal/spelling fuzz/saved fuzz/scenario`,
 	"fuzz/internal/look": ``,
 	"fuzz/picture":       `fakezk/trace fuzz/internal/fold fuzz/scenario linearizability`,
 	"fuzz/show": `
@@ -171,7 +172,8 @@ var arrows = map[string]string{
 	"cli/internal/command": `fuzz/saved fuzz/scenario fuzz/show`,
 	"cli/check": families + `
 		cli/internal/command fakezk/realworld fakezk/trace fuzz/picture fuzz/scenario fuzz/show
-		linearizability linearizability/foreign linearizability/ops linearizability/record`,
+		internal/spelling linearizability linearizability/foreign linearizability/ops
+		linearizability/record`,
 	"cli/internal/report": `
 		cli/internal/command fuzz/gallery fuzz/hunt fuzz/scenario fuzz/show`,
 	"cli/replay": `
@@ -183,7 +185,7 @@ var arrows = map[string]string{
 		cli/check cli/internal/command cli/internal/report cli/replay cli/serve fakezk
 		fakezk/conform fakezk/fault fakezk/realworld
 		fuzz/builtin fuzz/gallery fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario fuzz/show
-		internal/ballast internal/inflight internal/overlay linearizability
+		internal/ballast internal/inflight internal/overlay internal/spelling linearizability
 		github.com/alecthomas/kong`,
 }
 

@@ -104,6 +104,8 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 			"safety is violated: ", "node-created /bad for worker-")
 		zksim(t.Context(), "check lock "+file+" --path /worse --server-log "+server.DataDir()).fails(t,
 			command.ExitInput, "no znode there; it has changed /apart, /bad, /counter, /good, /queue")
+		zksim(t.Context(), "check lock "+file+" --path /good --server-log "+server.DataDir()).fails(t,
+			command.ExitInput, "the log is of another ensemble, or no call has its session")
 		_, err := os.Stat(page)
 		check.OK(t, err)
 	})

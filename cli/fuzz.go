@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/spelling"
 )
 
 type fuzzCommand struct {
@@ -149,8 +150,8 @@ func (c *fuzzCommand) checkProperties(workloads ...scenario.Workload) error {
 	}
 	for _, p := range c.Property {
 		if !slices.Contains(may, p) {
-			return fmt.Errorf("--property: %q; no run of %s can violate it; expected one of %s",
-				p, of, strings.Join(may, ", "))
+			return fmt.Errorf("--property: %q%s; no run of %s can violate it; expected one of %s",
+				p, spelling.Meant(p, may), of, strings.Join(may, ", "))
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,6 +54,9 @@ func (c *Command) Run(env *command.Env) error {
 	h, err := c.read(k)
 	if err != nil {
 		return err
+	}
+	if c.ServerLog == "" && c.Path+c.Items != "" && h.files[0].History.Server == nil {
+		return errors.New("--path and --items are for the changes at the server: give --server-log, too")
 	}
 	r, err := c.judgeAll(k, h)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zksim/zksim/internal/spelling"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/barrier"
 	"github.com/zksim/zksim/linearizability/cache"
@@ -159,8 +160,8 @@ func Kinds() []string {
 func findKind(name string) (kind, error) {
 	i := slices.Index(Kinds(), name)
 	if i < 0 {
-		return kind{}, fmt.Errorf("kind of object %q; expected %s", name,
-			strings.Join(Kinds(), ", "))
+		return kind{}, fmt.Errorf("kind of object %q%s; expected %s", name,
+			spelling.Meant(name, Kinds()), strings.Join(Kinds(), ", "))
 	}
 	return kinds[i], nil
 }

@@ -43,7 +43,7 @@ func (c *Command) read(k kind) (h histories, err error) {
 			return h, errors.New("there is no call to judge")
 		}
 	}
-	if h.changes, err = c.changes(one); err != nil || len(h.files) == 1 {
+	if h.changes, err = c.changes(k, one); err != nil || len(h.files) == 1 {
 		return h, err
 	}
 	h.clocks, err = record.Align(h.files, h.changes)

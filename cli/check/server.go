@@ -1,13 +1,16 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk/realworld"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/linearizability/record"
 )
 
@@ -21,7 +24,7 @@ var changeKinds = map[trace.ChangeKind]linearizability.ServerEventKind{
 }
 
 // changes are the changes of the object in the log of the server, nil without one.
-func (c *Command) changes(h linearizability.History) ([]record.Change, error) {
+func (c *Command) changes(k kind, h linearizability.History) ([]record.Change, error) {
 	if c.ServerLog == "" {
 		return nil, nil
 	}
@@ -38,7 +41,26 @@ func (c *Command) changes(h linearizability.History) ([]record.Change, error) {
 			paths = append(paths, l.Path)
 		}
 	}
-	return c.ofObject(log, h), c.checkPaths(paths, h)
+	if err := c.checkPaths(paths, h); err != nil {
+		return nil, err
+	}
+	sessions := c.sessionsOf(h, log)
+	list := c.ofObject(log, sessions)
+	if holds(h) && !slices.ContainsFunc(list, func(e record.Change) bool {
+		return e.Path != "" && sessions[cmp.Or(e.Session, e.Owner)]
+	}) {
+		return nil, fmt.Errorf("--server-log: no client of the history has changed a znode of %s: "+
+			"the %s has another path, the log is of another ensemble, or no call has its session",
+			c.Path, k.name)
+	}
+	return list, nil
+}
+
+// holds reports whether a client holds something by a znode of its own.
+func holds(h linearizability.History) bool {
+	return slices.ContainsFunc(h.Ops, func(op linearizability.Op) bool {
+		return op.OK() && slices.Contains([]string{ops.Lock, ops.Acquire, ops.Lead}, op.Kind)
+	})
 }
 
 // withServer adds the changes of the log of the server, and returns notes about them.
@@ -61,18 +83,38 @@ func (c *Command) withServer(file record.File, changes []record.Change) (
 		notes = append(notes, fmt.Sprintf("The tokens show that the clocks differ: "+
 			"%s were added to the server's.", offset.Round(time.Millisecond)))
 	}
-	if len(sessionsOf(file.History)) == 0 {
+	sessions, strange := c.sessionsOf(file.History, nil), 0
+	for _, e := range file.History.Server {
+		if e.Path != "" && e.Session != 0 && !sessions[e.Session] {
+			strange++
+		}
+	}
+	switch {
+	case len(sessions) == 0:
 		notes = append(notes, "No call has a session: it is not known which client made a change.")
+	case strange > 0:
+		notes = append(notes, fmt.Sprintf("The sessions of %s are of no call: were all clients "+
+			"recorded, with their sessions?", command.Plural(strange, "change")))
 	}
 	return file, notes, nil
 }
 
-// sessionsOf are the sessions of the calls.
-func sessionsOf(h linearizability.History) map[int64]bool {
-	sessions := map[int64]bool{}
+// sessionsOf are the sessions of the calls, and of the znodes of their tokens.
+func (c *Command) sessionsOf(
+	h linearizability.History, log []realworld.LogChange,
+) map[int64]bool {
+	sessions, tokens := map[int64]bool{}, map[int64]bool{}
 	for _, op := range h.Ops {
 		if op.Session != 0 {
 			sessions[op.Session] = true
+		}
+		if op.Token != 0 {
+			tokens[op.Token] = true
+		}
+	}
+	for _, l := range log {
+		if l.Kind == trace.NodeCreated && tokens[l.Czxid] && c.isBelow(l.Path) {
+			sessions[l.Session] = true
 		}
 	}
 	return sessions
@@ -80,9 +122,8 @@ func sessionsOf(h linearizability.History) map[int64]bool {
 
 // ofObject returns the changes of the object's znodes and of the clients' sessions.
 func (c *Command) ofObject(
-	log []realworld.LogChange, h linearizability.History,
+	log []realworld.LogChange, sessions map[int64]bool,
 ) (list []record.Change) {
-	sessions := sessionsOf(h)
 	for _, l := range log {
 		aboutSession := l.Kind == trace.SessionStarted || l.Kind == trace.SessionEnded
 		if aboutSession && !sessions[l.Owner] || !aboutSession && !c.isBelow(l.Path) {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/spelling"
 )
 
 // A Fault is one failure in a World or on a Server: its kind and its place. [Fault.String] prints
@@ -308,8 +309,7 @@ func Parse(line string) (Fault, error) {
 	}
 	f := Fault{Kind: Kind(words[0])}
 	if _, ok := f.Kind.info(); !ok {
-		return Fault{}, fmt.Errorf("unknown fault kind %q; expected one of %s", words[0],
-			kindNames())
+		return Fault{}, unknownKind(words[0])
 	}
 	words = words[1:]
 	if len(words) > 0 && !strings.Contains(words[0], "=") {
@@ -396,7 +396,7 @@ const MostDuration = 24 * time.Hour
 func (f Fault) Validate() error {
 	info, ok := f.Kind.info()
 	if !ok {
-		return fmt.Errorf("unknown fault kind %q; expected one of %s", f.Kind, kindNames())
+		return unknownKind(string(f.Kind))
 	}
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("fault %q: %s", f.String(), fmt.Sprintf(format, args...))
@@ -421,7 +421,8 @@ func (f Fault) Validate() error {
 		return wrong("%s needs a code, as in %q; expected one of %s", f.Kind,
 			string(f.Kind)+" NoAuth ...", codeNames())
 	case f.Kind.TakesCode() && proto.ErrorNamed(f.Code) == proto.OK:
-		return wrong("no error is called %q; expected one of %s", f.Code, codeNames())
+		return wrong("no error is called %q%s; expected one of %s", f.Code,
+			spelling.Meant(f.Code, strings.Split(codeNames(), ", ")), codeNames())
 	case !f.Kind.TakesCode() && f.Code != "":
 		return wrong("%s takes no code", f.Kind)
 	case f.At != 0 && (f.Op != "" || f.Path != "" || f.Conn != 0):
@@ -457,6 +458,11 @@ func (i KindInfo) coordinates() string {
 		}
 	}
 	return strings.Join(words, " or ")
+}
+
+func unknownKind(name string) error {
+	return fmt.Errorf("unknown fault kind %q%s; expected one of %s", name,
+		spelling.Meant(name, strings.Split(kindNames(), ", ")), kindNames())
 }
 
 func kindNames() string {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/spelling"
 )
 
 // Hunt describes a search for violations. Strategies propose scenarios, which run on all cores. The
@@ -212,8 +213,8 @@ func (h Hunt) checkBounds() error {
 	may := h.Workload.MayViolate()
 	for _, p := range h.Properties {
 		if !slices.Contains(may, p) {
-			return fmt.Errorf("hunt: property %q: no run of %s %s can violate it; expected one of %s",
-				p, h.Workload.Name, h.Workload.Impl, strings.Join(may, ", "))
+			return fmt.Errorf("hunt: property %q%s: no run of %s %s can violate it; expected one of %s",
+				p, spelling.Meant(p, may), h.Workload.Name, h.Workload.Impl, strings.Join(may, ", "))
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/mix"
+	"github.com/zksim/zksim/internal/spelling"
 )
 
 // A Strategy is one of the ways in which a [Hunt] chooses its scenarios.
@@ -60,7 +61,8 @@ func findStrategies(names []string) ([]Strategy, error) {
 		has := func(s Strategy) bool { return s.Name == name }
 		i := slices.IndexFunc(strategies, has)
 		if i < 0 {
-			return nil, fmt.Errorf("unknown strategy %q; expected %s", name, strategyNames())
+			return nil, fmt.Errorf("unknown strategy %q%s; expected %s", name,
+				spelling.Meant(name, knownStrategies()), strategyNames())
 		}
 		if slices.ContainsFunc(found, has) {
 			return nil, fmt.Errorf("strategy %q is given twice", name)
@@ -110,12 +112,16 @@ func (h Hunt) fitting() []string {
 }
 
 func strategyNames() string {
-	names := make([]string, len(strategies))
-	for i, s := range strategies {
-		names[i] = s.Name
+	all := knownStrategies()
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + " or " + all[last]
+}
+
+func knownStrategies() (list []string) {
+	for _, s := range strategies {
+		list = append(list, s.Name)
 	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	return list
 }
 
 // A strategy proposes scenarios. Its proposals depend only on its input and on the outcomes from

@@ -206,6 +206,7 @@ func TestHuntRefusesUnknownStrategies(t *testing.T) {
 			[]string{"luck"},
 			`unknown strategy "luck"; expected sweep, `,
 		},
+		{[]string{"swep"}, `unknown strategy "swep" (did you mean sweep?); expected sweep, `},
 		{[]string{"sweep", "sweep"}, `strategy "sweep" is given twice`},
 	} {
 		search := hunt.Hunt{

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/zksim/zksim/internal/spelling"
 )
 
 // Catalogue is a list of workloads that flags and scenario files can name. For each kind of object
@@ -41,10 +43,10 @@ func (c Catalogue) Find(name, impl string) (Workload, error) {
 			names = append(names, w.Impl)
 		}
 		return Workload{}, fmt.Errorf("unknown workload %q%s; expected %s", name,
-			meant(name, names), oneOf(c.Kinds()))
+			spelling.Meant(name, names), oneOf(c.Kinds()))
 	}
 	return Workload{}, fmt.Errorf("workload %s has no implementation %q%s; expected one of %s", name,
-		impl, meant(impl, known), fewOf(known, impl))
+		impl, spelling.Meant(impl, known), fewOf(known, impl))
 }
 
 // fewNames is the greatest number of names that an error lists.
@@ -57,7 +59,7 @@ func fewOf(known []string, wrong string) string {
 		return fmt.Sprintf("%q", known)
 	}
 	return fmt.Sprintf("%d, of which %q are the nearest; the commands list and gallery --list "+
-		"show the names", len(known), nearest(wrong, known, 3))
+		"show the names", len(known), spelling.Nearest(wrong, known, 3))
 }
 
 // Sound lists the workloads without a known flaw: those whose Flawed is "".

@@ -91,6 +91,9 @@ func momentsOf(files []File, changes []Change) (m moments) {
 			deletes[c.Czxid], deleted = c, append(deleted, now)
 		}
 	}
+	if !areTokens(creates, files) {
+		creates, deleted = nil, nil
+	}
 	m.turns = make([][]moment, len(files), len(files)+1)
 	holds := make([][]hold, len(files))
 	for n, f := range files {
@@ -131,6 +134,20 @@ func momentsOf(files []File, changes []Change) (m moments) {
 		m.turns[i] = append(m.turns[i], list...)
 	}
 	return m
+}
+
+// areTokens reports whether one of the creates is that of a grant. Tokens of which none is a czxid
+// have an order, and say nothing of the server's clock.
+func areTokens(creates []moment, files []File) bool {
+	known := map[int64]bool{}
+	for _, c := range creates {
+		known[c.zxid] = true
+	}
+	return slices.ContainsFunc(files, func(f File) bool {
+		return slices.ContainsFunc(f.History.Ops, func(op linearizability.Op) bool {
+			return grants(op) && known[op.Token]
+		})
+	})
 }
 
 // endings returns a function that finds the last transaction before a hold with a token begins: the
@@ -272,11 +289,16 @@ func (d differences) and(more differences) differences {
 
 // Merge unites the histories of one object that several processes have recorded, a file for each.
 // add is what is added to the times of each file; see [Align]. Steps count the events of all files.
-// A client whose name another file has, too, gets the name of its file, which names has.
+// A client whose name another file has, too, gets the name of its file, which names has, with as
+// many directories as tell the files apart. Two files of one recording are an error.
 func Merge(files []File, names []string, add []time.Duration) (File, error) {
 	merged := File{Began: files[0].Began, Complete: true}
 	var events []filedEvent
+	labels := distinct(names)
 	for i, f := range files {
+		if n := slices.IndexFunc(files[:i], f.isOf); n >= 0 {
+			return File{}, fmt.Errorf("%s and %s are of the same recording", names[n], names[i])
+		}
 		if f.History.Server != nil {
 			return File{}, fmt.Errorf("%s has changes at the server; expected them by the server's "+
 				"log", names[i])
@@ -285,7 +307,7 @@ func Merge(files []File, names []string, add []time.Duration) (File, error) {
 			return File{}, errors.New(names[i] + " does not say when it began")
 		}
 		merged.Complete = merged.Complete && f.Complete
-		rename := renamer(files, names, i)
+		rename := renamer(files, labels, i)
 		shift := f.Began.Sub(merged.Began) + add[i]
 		add := func(e filedEvent) {
 			e.at, e.file = e.at+shift, i
@@ -367,7 +389,35 @@ func renamer(files []File, names []string, of int) func(string) string {
 		if !taken[client] {
 			return client
 		}
-		base := filepath.Base(names[of])
-		return strings.TrimSuffix(base, filepath.Ext(base)) + "/" + client
+		return names[of] + "/" + client
 	}
+}
+
+// isOf reports whether both files have the same calls at the same times, as far as both go.
+func (f File) isOf(other File) bool {
+	a, b := f.History.Ops, other.History.Ops
+	return len(a) > 0 && len(b) > 0 && f.Began.Equal(other.Began) &&
+		a[0].Client == b[0].Client && a[0].Kind == b[0].Kind && a[0].CallTime == b[0].CallTime
+}
+
+// distinct are the names of files without their extensions, and with as many of their directories
+// as it takes to tell them apart.
+func distinct(files []string) (names []string) {
+	stem := func(file string) string {
+		return "/" + strings.TrimSuffix(filepath.ToSlash(file), filepath.Ext(file))
+	}
+	for i, file := range files {
+		parts := strings.Split(stem(file), "/")[1:]
+		n := len(parts) - 1
+		name := func() string { return strings.Join(parts[n:], "/") }
+		for n > 0 && slices.ContainsFunc(slices.Delete(slices.Clone(files), i, i+1),
+			func(other string) bool { return strings.HasSuffix(stem(other), "/"+name()) }) {
+			n--
+		}
+		if slices.Contains(names, name()) {
+			return files
+		}
+		names = append(names, name())
+	}
+	return names
 }

@@ -112,6 +112,42 @@ func TestMergedHistory(t *testing.T) {
 	check.Contains(t, fmt.Sprint(err), "one has changes at the server")
 }
 
+// TestTwoFilesOfOneRecording are an error, also if one was copied before the end.
+func TestTwoFilesOfOneRecording(t *testing.T) {
+	one, early := twoGrants(t), twoGrants(t)
+	early.History.Ops = early.History.Ops[:1]
+	_, err := Merge([]File{one, early}, []string{"one.jsonl", "d/copy.jsonl"}, make([]time.Duration, 2))
+	check.Contains(t, fmt.Sprint(err), "one.jsonl and d/copy.jsonl are of the same recording")
+}
+
+// TestNamesTellFilesApart: hosts may give their files the same name.
+func TestNamesTellFilesApart(t *testing.T) {
+	for _, c := range []struct{ files, want []string }{
+		{[]string{"x/one.jsonl", "two.log"}, []string{"one", "two"}},
+		{[]string{"host1/h.jsonl", "host2/h.jsonl", "g.jsonl"}, []string{"host1/h", "host2/h", "g"}},
+		{[]string{"h.jsonl", "d/h.jsonl"}, []string{"h", "d/h"}},
+		{[]string{"/a/b/h", "/c/b/h"}, []string{"a/b/h", "c/b/h"}},
+		{[]string{"h.jsonl", "h.log"}, []string{"h.jsonl", "h.log"}},
+	} {
+		check.List(t, distinct(c.files), c.want)
+	}
+}
+
+// TestTokensThatAreNoCzxids have an order, and say nothing of the server's clock.
+func TestTokensThatAreNoCzxids(t *testing.T) {
+	files, log := processes(rand.New(rand.NewPCG(1, 1)), []time.Duration{0, time.Second, 0})
+	for _, f := range files {
+		for i := range f.History.Ops {
+			f.History.Ops[i].Token *= 1000
+		}
+	}
+	with, err := Align(files, log)
+	check.OK(t, err)
+	without, err := Align(files, nil)
+	check.OK(t, err)
+	check.List(t, with, without)
+}
+
 // TestTokensThatNoClockExplains are an error.
 func TestTokensThatNoClockExplains(t *testing.T) {
 	one := twoGrants(t)

@@ -28,12 +28,14 @@ const tick = time.Millisecond
 // is the token of a call was created in this call. A request of a client lies within a call of the
 // client, if there is one at that time. So no verdict rests on the order within a millisecond.
 //
-// The tokens also show how far the clocks differ, if they do. It is an error if no offset of the
-// clocks explains all tokens.
+// A grant that was recorded without its session has that of the client that made the znode of its
+// token. The tokens also show how far the clocks differ, if they do. It is an error if no offset of
+// the clocks explains all tokens.
 func (f File) WithServer(changes []Change) (with File, offset time.Duration, err error) {
 	if f.History.Server != nil {
 		return f, 0, errors.New("the history has the server's side already")
 	}
+	f.History.Ops = withSessions(f.History.Ops, changes)
 	p := newPlacement(f)
 	if offset, err = p.findOffset(changes); err != nil {
 		return f, 0, err
@@ -42,6 +44,24 @@ func (f File) WithServer(changes []Change) (with File, offset time.Duration, err
 	p.placeAll(changes)
 	f.History = p.merged()
 	return f, offset, nil
+}
+
+// withSessions are the operations with the sessions that their tokens show: the session that made
+// the znode.
+func withSessions(list []linearizability.Op, changes []Change) []linearizability.Op {
+	makers := map[int64]int64{}
+	for _, c := range changes {
+		if c.Kind == linearizability.NodeCreated {
+			makers[c.Czxid] = c.Session
+		}
+	}
+	list = slices.Clone(list)
+	for i, op := range list {
+		if grants(op) && op.Session == 0 {
+			list[i].Session = makers[op.Token]
+		}
+	}
+	return list
 }
 
 // placement puts changes between the events of a history. A place n is behind the event of step n.

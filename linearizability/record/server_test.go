@@ -72,6 +72,22 @@ func TestChangesLieWithinTheCallsThatMadeThem(t *testing.T) {
 	check.Equal(t, file.History.Ops[0].Return, 3) // unchanged
 }
 
+// TestTokensShowSessions: a client that releases its lock is no thief, although no call has its
+// session.
+func TestTokensShowSessions(t *testing.T) {
+	file := twoGrants(t)
+	for i := range file.History.Ops {
+		file.History.Ops[i].Session = 0
+	}
+	with, _, err := file.WithServer([]Change{
+		at(file, 11, created(7, 1)), at(file, 12, created(8, 2)), at(file, 12, deleted(9, 7, 1)),
+	})
+	check.OK(t, err)
+	check.Equal(t, with.History.Ops[0].Session, 1)
+	check.Equal(t, file.History.Ops[0].Session, 0)
+	check.Equal(t, lin.Judge(with.History, nil, lock.Claims{Path: "/l"}).Status(), lin.OK)
+}
+
 func TestClocksThatDifferAreFound(t *testing.T) {
 	file := twoGrants(t)
 	var ahead []Change

@@ -1,4 +1,5 @@
-package scenario
+// Package spelling finds the name that somebody has meant.
+package spelling
 
 import (
 	"cmp"
@@ -6,10 +7,10 @@ import (
 	"slices"
 )
 
-// meant asks for the name that is nearest to a wrong one. It is "" if that takes more than two
+// Meant asks for the name that is nearest to a wrong one. It is "" if that takes more than two
 // changes of a letter, or more than one for each three letters.
-func meant(wrong string, names []string) string {
-	for _, name := range nearest(wrong, names, 1) {
+func Meant(wrong string, names []string) string {
+	for _, name := range Nearest(wrong, names, 1) {
 		if changes(wrong, name) <= min(2, len(wrong)/3) {
 			return fmt.Sprintf(" (did you mean %s?)", name)
 		}
@@ -17,9 +18,9 @@ func meant(wrong string, names []string) string {
 	return ""
 }
 
-// nearest are the n names that take the fewest changes of a letter to become a name, the nearest
+// Nearest are the n names that take the fewest changes of a letter to become a name, the nearest
 // first.
-func nearest(name string, names []string, n int) []string {
+func Nearest(name string, names []string, n int) []string {
 	sorted := slices.Clone(names)
 	slices.SortStableFunc(sorted, func(a, b string) int {
 		return cmp.Compare(changes(name, a), changes(name, b))
