@@ -34,11 +34,18 @@ func TestHuntsOnARunningEnsemble(t *testing.T) {
 			has(t, command.ExitOK, "delivery is violated, as expected")
 	}
 
+	// A fault that matches nothing takes nothing from a violation: no two runs are alike.
 	lazy := object.Counter(func(object.Env) object.Counterer { return lazyCounter{} })
+	missing := fileOf(t, "workload: counter\nimplementation: lazy\nclients: 1\nrounds: 1\nseed: 1\n"+
+		"plan:\n  - cut client=a request=99\nexpect: violated\n")
+	zksim(t.Context(), "run "+missing+" "+servers, lazy.Named("lazy")).
+		has(t, command.ExitOK, "linearizability is violated, as expected")
+	zksim(t.Context(), "run "+missing, lazy.Named("lazy")).
+		has(t, command.ExitViolated, "matches nothing in this run any more")
 	found := zksim(t.Context(), "fuzz lazy --save="+t.TempDir()+" "+servers, lazy.Named("lazy"))
 	found.has(t, command.ExitViolated, "zksim run "+strings.Replace(servers, "=", " ", 1),
 		"in a simulation 20 of 20 seeds violate linearizability, too, the first one is 1")
-	_, there, _ := strings.Cut(found.stdout, "to play it there: zksim replay ")
+	_, there, _ := strings.Cut(found.stdout, "to play it there, made small: zksim replay ")
 	there, _, _ = strings.Cut(there, "\n")
 	check.Contains(t, testrun.ReadFile(t, there), "\ntrace: ") // that of a simulation
 	zksim(t.Context(), "run "+there, lazy.Named("lazy")).has(t, command.ExitOK, "as expected")

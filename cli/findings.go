@@ -73,8 +73,8 @@ func (f findings) keep(
 	return f.saveSimulated(o)
 }
 
-// saveSimulated says what a simulation repeats of a finding on a running ensemble, and saves the
-// first run that does.
+// saveSimulated says what a simulation repeats of a finding on a running ensemble, makes the first
+// run that does small, and saves it.
 func (f findings) saveSimulated(o *scenario.Outcome) error {
 	text, first := o.Simulated()
 	if text != "" {
@@ -84,11 +84,15 @@ func (f findings) saveSimulated(o *scenario.Outcome) error {
 	if first == nil || dir == "" {
 		return nil
 	}
+	first, _, err := hunt.Minimize(f.Context, first)
+	if err != nil {
+		return err
+	}
 	name := filepath.Join(dir, scenarioName(first))
 	if err := savedFile(f.Env, first).Save(name); err != nil {
 		return err
 	}
-	f.Printf("to play it there: %s replay %s\n", f.Name, saved.ShellWord(name))
+	f.Printf("to play it there, made small: %s replay %s\n", f.Name, saved.ShellWord(name))
 	return nil
 }
 

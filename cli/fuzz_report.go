@@ -146,7 +146,11 @@ func asFound(env *command.Env, findings []hunt.Finding) []*smallFinding {
 func makeSmall(env *command.Env, findings []hunt.Finding) ([]*smallFinding, error) {
 	var small []*smallFinding
 	for _, f := range findings {
-		env.Note("found %s; making it small", f.Line())
+		next := "; making it small"
+		if env.On != nil {
+			next = "; no two runs on the ensemble are alike, so it stays as it is"
+		}
+		env.Note("found %s%s", f.Line(), next)
 	}
 	for i, f := range findings {
 		env.Progress.Phase("making finding %d of %d small", i+1, len(findings))

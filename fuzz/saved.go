@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -27,10 +29,13 @@ func saveFailure(t TB, o *scenario.Outcome) string {
 	if text, first := o.Simulated(); text != "" {
 		again += "\n" + text
 		if first != nil {
+			if small, _, err := hunt.Minimize(context.Background(), first); err == nil {
+				first = small
+			}
 			simulated, there := fileOf(t, first, first.Property())
 			simulated.Command = file.Test.Command("-zksim.replay=" + there)
 			if simulated.Save(there) == nil { // otherwise the next file cannot be saved, either
-				again += "\nto see it there: " + simulated.Command
+				again += "\nto see it there, made small: " + simulated.Command
 			}
 		}
 	}

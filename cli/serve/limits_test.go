@@ -3,7 +3,6 @@ package serve
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -351,11 +350,10 @@ func TestInterruptedLoadIsAStop(t *testing.T) {
 func TestListsAreAsPackageJSONWritesThem(t *testing.T) {
 	for n := range 4 {
 		entries := slices.Repeat([]sessionEntry{{Name: "<S>", Ephemerals: []string{"/a", "/b"}}}, n)
-		want, err := json.MarshalIndent(entries, "", "  ")
-		check.OK(t, err)
-		var got bytes.Buffer
+		var want, got bytes.Buffer
+		check.OK(t, encodeJSON(&want, entries, "", "  "))
 		check.OK(t, list[sessionEntry](slices.Values(entries)).encode(&got))
-		check.Equal(t, got.String(), string(want)+"\n")
+		check.Equal(t, got.String(), want.String())
 	}
 }
 

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,8 +59,14 @@ func (r *reply) encode(value any) error {
 	case interface{ encode(io.Writer) error }:
 		return value.encode(r)
 	}
-	enc := json.NewEncoder(r)
-	enc.SetIndent("", "  ")
+	return encodeJSON(r, value, "", "  ")
+}
+
+// encodeJSON writes a value with a new line behind it. A person who asks by curl reads -> as it is.
+func encodeJSON(w io.Writer, value any, prefix, indent string) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent(prefix, indent)
 	return enc.Encode(value)
 }
 
@@ -116,11 +123,11 @@ func listOf[V, T any](values []V, f func(V) T) iter.Seq[T] {
 func (l list[T]) encode(w io.Writer) error {
 	before, end := "[\n  ", "[]\n"
 	for entry := range l {
-		text, err := json.MarshalIndent(entry, "  ", "  ")
-		if err != nil {
+		text := bytes.NewBufferString(before)
+		if err := encodeJSON(text, entry, "  ", "  "); err != nil {
 			return err
 		}
-		if _, err := w.Write(append([]byte(before), text...)); err != nil {
+		if _, err := w.Write(bytes.TrimSuffix(text.Bytes(), []byte("\n"))); err != nil {
 			return err
 		}
 		before, end = ",\n  ", "\n]\n"

@@ -74,6 +74,7 @@ func uiShowsAServer(t *testing.T, b *browser.Browser) {
 	b.Want("true", `[...document.querySelectorAll("#sessions tr")].every((tr) =>
 		[...tr.children].slice(0, 4).every((td) => td.getClientRects().length === 1 &&
 			td.scrollHeight < 30))`)
+	b.Want("true", `[...document.querySelectorAll("th")].every((th) => th.scrollHeight < 30)`)
 	b.Want("true", `/^\d+\d\d:\d\d:\d\d\.\d{3}/.test(
 		document.querySelector("#history li").textContent)`)
 	b.Eval(`document.querySelector('[data-key="node /app"]').focus()`)

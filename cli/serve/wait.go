@@ -1,8 +1,8 @@
 package serve
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -180,11 +180,11 @@ func (part historyEntry) events() (chunk []byte, err error) {
 		chunk = fmt.Appendf(chunk, "event: lost\ndata: {\"lost\":%d}\n\n", part.Lost)
 	}
 	for _, r := range part.Records {
-		data, err := json.Marshal(r)
-		if err != nil {
+		var data bytes.Buffer
+		if err := encodeJSON(&data, r, "", ""); err != nil {
 			return nil, fmt.Errorf("encode event: %w", err)
 		}
-		chunk = fmt.Appendf(chunk, "id: %d\ndata: %s\n\n", r.Number, data)
+		chunk = fmt.Appendf(chunk, "id: %d\ndata: %s\n", r.Number, &data)
 	}
 	return fmt.Appendf(chunk, "id: %d\n\n", part.Last), nil
 }

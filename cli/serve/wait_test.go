@@ -90,7 +90,9 @@ func TestHistoryWaitsForARecordThatMatches(t *testing.T) {
 	_, _, _ = conn.Get("/a")
 	_, _, _ = conn.Get("/b")
 	var part historyEntry
-	check.OK(t, json.Unmarshal([]byte(strings.TrimSuffix(<-got, "<nil>")), &part))
+	text := strings.TrimSuffix(<-got, "<nil>")
+	check.Contains(t, text, `"-> getData /b: `) // for a person, not \u003e
+	check.OK(t, json.Unmarshal([]byte(text), &part))
 	check.Equal(t, len(part.Records), 1)
 	check.Equal(t, part.Records[0].Path+" "+part.Records[0].Session, "/b S1")
 	check.Equal(t, part.Last, part.Records[0].Number)

@@ -23,7 +23,7 @@ import (
 //
 // A run with code that spins without end, a deadlock, or goroutines without number stays as it is,
 // and the search ends at the first try with such code: each further try would leave more of it
-// running. A run on a running ensemble stays as it is, too: no two are alike.
+// running. A run on a running ensemble only loses the faults that match nothing: no two are alike.
 func Minimize(
 	ctx context.Context, o *scenario.Outcome,
 ) (small *scenario.Outcome, finished bool, err error) {
@@ -40,7 +40,10 @@ func minimize(
 	if o.Property() == "" {
 		return nil, false, fmt.Errorf("minimize: nothing is violated")
 	}
-	if froze(o) || o.Scenario.On != nil {
+	switch {
+	case o.Scenario.On != nil:
+		return withoutMissed(o), true, nil
+	case froze(o):
 		return o, true, nil
 	}
 	own := most / 4 // of the steps

@@ -34,16 +34,24 @@ func (m *minimizer) dropFaults() {
 // too: nobody can learn anything from such a fault.
 func (m *minimizer) dropMissed() {
 	for len(m.best.Result.Missed) > 0 {
-		s := m.scenario()
-		s.Plan = slices.DeleteFunc(s.Plan, func(f fault.Fault) bool {
-			return slices.Contains(m.best.Result.Missed, f)
-		})
-		o := m.play(s)
+		o := m.play(withoutMissed(m.best).Scenario)
 		if !m.showsBug(o) {
 			return
 		}
 		m.best = o
 	}
+}
+
+// withoutMissed is an outcome without the faults that match nothing in its run.
+func withoutMissed(o *scenario.Outcome) *scenario.Outcome {
+	small, result := *o, *o.Result
+	plan := slices.Clone(o.Scenario.Plan)
+	small.Scenario.Plan = slices.DeleteFunc(plan, func(f fault.Fault) bool {
+		return slices.Contains(o.Result.Missed, f)
+	})
+	result.Missed = nil
+	small.Result = &result
+	return &small
 }
 
 // shortenScript tries fewer clients, goroutines and rounds, the fewest first, and a script that is

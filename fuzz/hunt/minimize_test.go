@@ -127,6 +127,14 @@ func TestMinimizeKeepsNoFaultThatMatchesNothing(t *testing.T) {
 	small, _, err := hunt.MinimizeWithin(t.Context(), found, 1)
 	check.OK(t, err)
 	check.Equal(t, len(small.Scenario.Plan), 0, "faults of %v", small.Scenario.Plan)
+
+	// Nor of a run on a running ensemble, of which it plays no other.
+	found.Scenario.On = new(scenario.Ensemble)
+	small, _, err = hunt.Minimize(t.Context(), found)
+	check.OK(t, err)
+	check.Equal(t, len(small.Scenario.Plan)+len(small.Result.Missed), 0)
+	check.Equal(t, small.Scenario.Script.Clients, 5)
+	check.Contains(t, small.Story(), "what happened (step, time, who):")
 }
 
 func TestMinimizeRefusesWhatIsNotViolated(t *testing.T) {

@@ -40,7 +40,10 @@ func (c Catalogue) Find(name, impl string) (Workload, error) {
 	if known == nil {
 		names := c.Kinds() // some commands take implementations in their place
 		for _, w := range c {
-			names = append(names, w.Impl)
+			if names = append(names, w.Impl); w.Impl == name {
+				return Workload{}, fmt.Errorf("unknown workload %q: it is an implementation of %s",
+					name, w.Name)
+			}
 		}
 		return Workload{}, fmt.Errorf("unknown workload %q%s; expected %s", name,
 			spelling.Meant(name, names), oneOf(c.Kinds()))

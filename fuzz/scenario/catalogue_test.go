@@ -47,6 +47,8 @@ func TestAWrongKindGetsTheNearestOne(t *testing.T) {
 		check.Equal(t, err.Error(), fmt.Sprintf("unknown workload %q%s; expected lock or queue", name,
 			want))
 	}
+	_, err := kinds.Find("zk.Lock", "")
+	check.Equal(t, err.Error(), `unknown workload "zk.Lock": it is an implementation of lock`)
 }
 
 // TestOfManyImplementationsTheNearestAreNamed: a line with all of the gallery is not read.

@@ -36,7 +36,7 @@ func (o *Outcome) Story() string {
 		fmt.Fprintf(&b, "  fault: %s%s\n", f, note)
 	}
 	clock := "virtual time"
-	if o.Scenario.recorded != nil {
+	if o.Scenario.recorded != nil || o.Scenario.On != nil {
 		clock = "time"
 	}
 	fmt.Fprintf(&b, "\nwhat happened (step, %s, who):\n\n", clock)
