@@ -71,15 +71,15 @@ func (v *view) Start() error {
 }
 
 // Ready waits until every node was read once. A missing node counts as read. It returns an error if
-// ctx is done, if the cache or the Conn was closed, or if the server has refused to show a node.
-// After a refusal the other nodes were read, and the refused ones are tried again.
+// ctx is done, if the cache was not started, if it or the Conn was closed, or if the server has
+// refused to show a node. After a refusal the other nodes were read, and the refused ones are tried again.
 func (v *view) Ready(ctx context.Context) error {
 	for {
 		p, changed := v.progress.Read()
 		if p.complete {
 			return nil
 		}
-		if err := cmp.Or(v.over(), p.refusal); err != nil {
+		if err := cmp.Or(v.over(), v.unstarted(), p.refusal); err != nil {
 			return v.tasks.Explain("wait for", err)
 		}
 		select {
@@ -90,6 +90,16 @@ func (v *view) Ready(ctx context.Context) error {
 			return v.tasks.Explain("wait for", context.Cause(ctx))
 		}
 	}
+}
+
+// unstarted returns an error before Start: nobody would ever read.
+func (v *view) unstarted() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.started {
+		return errNotStarted
+	}
+	return nil
 }
 
 // over returns the reason why the cache has stopped reading, or nil.

@@ -217,6 +217,8 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 		if !c.Stale() {
 			t.Error("not stale before Start")
 		}
+		check.Equal(t, c.Ready(t.Context()).Error(),
+			"wait for node cache /n: it was not started; call Start first")
 		conn.On("getW", 1, refusal)
 		conn.On("getW", 1, refusal)
 		conn.On("getW", 1, refusal)

@@ -225,7 +225,7 @@ func (e *election) await(ctx context.Context) (*Term, error) {
 	}
 }
 
-// errNotStarted is for a candidate that nobody would ever elect.
+// errNotStarted is for a candidate that nobody would ever elect, and a cache that reads nothing.
 var errNotStarted = errors.New("it was not started; call Start first")
 
 // leader reads the oldest candidate.
