@@ -92,7 +92,7 @@ func (f findings) saveSimulated(o *scenario.Outcome) error {
 	if err := savedFile(f.Env, first).Save(name); err != nil {
 		return err
 	}
-	f.Printf("to play it there, made small: %s replay %s\n", f.Name, saved.ShellWord(name))
+	f.Printf("to play it there, made small: %s replay %s\n", f.Call, saved.ShellWord(name))
 	return nil
 }
 
@@ -107,7 +107,7 @@ func (f findings) saveBoth(d hunt.Divergence) error {
 	if err != nil || names == nil {
 		return err
 	}
-	f.Printf("to compare the traces: %s diff %s %s\n", f.Name,
+	f.Printf("to compare the traces: %s diff %s %s\n", f.Call,
 		saved.ShellWord(names[0]), saved.ShellWord(names[1]))
 	return nil
 }

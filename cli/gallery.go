@@ -132,7 +132,7 @@ func (c *galleryCommand) hunt(env *command.Env, exhibits []gallery.Exhibit) erro
 		hunts, ended = c.huntOne(env, e, about)
 		if len(hunts) > 0 {
 			j := entryOf(e, hunts)
-			j.Repeat = env.Name + " gallery " + e.Slug
+			j.Repeat = env.Call + " gallery " + e.Slug
 			result.Exhibits = append(result.Exhibits, j)
 			if j.Found < j.Hunts {
 				missed++

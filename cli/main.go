@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -61,21 +63,27 @@ type app struct {
 func Main(own ...scenario.Workload) {
 	ballast.Hold() // until the process ends
 	name, args := commandLine(os.Args)
+	call := name
+	if info, ok := debug.ReadBuildInfo(); ok {
+		call = calledBy(os.Args, name, info.Path)
+	}
 	if dir := os.Getenv(inflight.Variable); dir != "" {
 		os.Exit(serveNotes(dir, func(ctx context.Context, watch func(time.Duration)) int {
-			return program{name: name, own: own, watch: watch}.
+			return program{name: name, call: call, own: own, watch: watch}.
 				run(ctx, args, os.Stdout, os.Stderr)
 		}))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal kills
-	os.Exit(program{name: name, own: own, supervises: true}.run(ctx, args, os.Stdout, os.Stderr))
+	p := program{name: name, call: call, own: own, supervises: true}
+	os.Exit(p.run(ctx, args, os.Stdout, os.Stderr))
 }
 
 // program is the command with the workloads given to Main.
 type program struct {
 	name string
+	call string // what a shell calls it by, if that is not the name
 	own  []scenario.Workload
 	// supervises says that scenarios are played in a second process.
 	supervises bool
@@ -92,9 +100,30 @@ func commandLine(args []string) (string, []string) {
 	return strings.TrimSuffix(filepath.Base(args[0]), ".exe"), args[1:]
 }
 
+// cached is the directory of a program in the cache of go tool.
+var cached = regexp.MustCompile(`^[0-9a-f]{64}-d$`)
+
+// calledBy is what a shell calls the program by: go tool and go run leave no program of the name on
+// the path.
+func calledBy(args []string, name, pkg string) string {
+	if len(args) == 0 {
+		return name
+	}
+	dirs := strings.Split(filepath.ToSlash(filepath.Dir(args[0])), "/")
+	last, n := dirs[len(dirs)-1], len(dirs)-3
+	switch {
+	case cached.MatchString(last):
+		return "go tool " + name
+	case last == "exe" && n >= 0 && strings.Contains(pkg, "/") && strings.HasPrefix(dirs[n], "go-build"):
+		return "go run " + pkg
+	}
+	return name
+}
+
 // run runs the command and returns the exit status.
 func (p program) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	env := command.NewEnv(ctx, p.name, os.Stdin, stdout, stderr)
+	env.Call = cmp.Or(p.call, p.name)
 	status := p.runIn(env, args)
 	if err := env.OutputError(); err != nil {
 		fmt.Fprintf(stderr, "%s: write output: %v\n", p.name, err)
@@ -125,7 +154,7 @@ func (p program) runIn(env *command.Env, args []string) int {
 	case exited >= 0: // --help or --version
 		return exited
 	case err != nil:
-		env.PrintError(fmt.Errorf("%w (see %s --help)", err, p.name))
+		env.PrintError(fmt.Errorf("%w (see %s --help)", err, env.Call))
 		return command.ExitInput
 	}
 	if p.supervises && supervised.MatchString(parsed.Command()) {

@@ -417,3 +417,23 @@ func TestFullDiskIsReportedOnce(t *testing.T) {
 	env := command.NewEnv(t.Context(), "zksim", nil, io.Discard, io.Discard)
 	check.Equal(t, env.ExitStatus(&os.PathError{Err: syscall.ENOSPC}), command.ExitMachine)
 }
+
+// TestCommandsAreThoseOfTheShell: what go tool and go run have built is not on the path.
+func TestCommandsAreThoseOfTheShell(t *testing.T) {
+	const pkg = "github.com/zksim/zksim/cmd/zksim"
+	hash := strings.Repeat("0a", 32)
+	for arg, want := range map[string]string{
+		"zksim":          "zksim",
+		"/usr/bin/zksim": "zksim",
+		"/exe/zksim":     "zksim",
+		"/cache/go-build/0a/" + hash + "-d/zksim": "go tool zksim",
+		"/tmp/go-build12/b001/exe/zksim":          "go run " + pkg,
+	} {
+		check.Equal(t, calledBy([]string{filepath.FromSlash(arg)}, "zksim", pkg), want, "%s", arg)
+	}
+	check.Equal(t, calledBy([]string{"/tmp/go-build12/b001/exe/main"}, "main",
+		"command-line-arguments"), "main")
+	env := command.NewEnv(t.Context(), "zksim", nil, io.Discard, io.Discard)
+	env.Call = "go tool zksim"
+	check.Equal(t, env.Repeat("a b.yaml"), "go tool zksim replay 'a b.yaml'")
+}

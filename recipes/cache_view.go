@@ -72,7 +72,8 @@ func (v *view) Start() error {
 
 // Ready waits until every node was read once. A missing node counts as read. It returns an error if
 // ctx is done, if the cache was not started, if it or the Conn was closed, or if the server has
-// refused to show a node. After a refusal the other nodes were read, and the refused ones are tried again.
+// refused to show a node. After a refusal the other nodes were read, and the refused ones are tried
+// again.
 func (v *view) Ready(ctx context.Context) error {
 	for {
 		p, changed := v.progress.Read()

@@ -85,7 +85,7 @@ func (c *Command) name() string { return strings.Join(c.Files, ", ") }
 
 // repeat is the command that judges the file again.
 func (c *Command) repeat(env *command.Env) string {
-	words := append([]string{env.Name, "check", c.Kind}, c.Files...)
+	words := append([]string{env.Call, "check", c.Kind}, c.Files...)
 	for _, f := range []struct {
 		name, value string
 		given       bool

@@ -16,6 +16,7 @@ import (
 // An Env is the environment of a command.
 type Env struct {
 	Name     string          // of the program
+	Call     string          // what a shell calls it by
 	Context  context.Context // done after an interrupt
 	In       io.Reader
 	Text     io.Writer // for people
@@ -33,8 +34,8 @@ type Env struct {
 func NewEnv(ctx context.Context, name string, in io.Reader, stdout, stderr io.Writer) *Env {
 	out := &firstError{to: stdout}
 	return &Env{
-		Name: name, Context: ctx, In: in, Text: style(out, stdout), Raw: out, Errors: stderr,
-		Progress: progressOn(stderr), out: out,
+		Name: name, Call: name, Context: ctx, In: in, Text: style(out, stdout), Raw: out,
+		Errors: stderr, Progress: progressOn(stderr), out: out,
 	}
 }
 
@@ -78,9 +79,9 @@ func (e *Env) Reach(servers *scenario.Servers) error {
 // Repeat is the command that plays a scenario file again, for a shell.
 func (e *Env) Repeat(file string) string {
 	if e.On != nil {
-		return e.Name + " run --servers " + e.On.String() + " " + saved.ShellWord(file)
+		return e.Call + " run --servers " + e.On.String() + " " + saved.ShellWord(file)
 	}
-	return e.Name + " replay " + saved.ShellWord(file)
+	return e.Call + " replay " + saved.ShellWord(file)
 }
 
 // Indent moves each line of a text to the right.
