@@ -37,10 +37,26 @@ func (o *Outcome) frozenVerdict() linearizability.Verdict {
 	if v.Summary = lockedUp(r.Frozen); v.Summary != "" {
 		v.Summary += overlayHint()
 	} else {
-		v.Summary = "the run froze: a goroutine waits for something outside of the run, " +
-			"so that no virtual time can pass"
+		v.Summary = "the run froze: " + waitsAt(r.Frozen) + "a goroutine waits for something " +
+			"outside of the run, so that no virtual time can pass"
 	}
 	return v
+}
+
+// waitsAt says where a goroutine of the code under test waits for something outside of the run. It
+// is "" if that is not known.
+func waitsAt(stacks string) string {
+	var places []string
+	for stack := range trace.Stacks(stacks) {
+		at, inUserCode := innermostUser(framesOf(stack))
+		if inUserCode && trace.ActivityOf(stack) == trace.Waits {
+			places = append(places, "at "+at.source+" ")
+		}
+	}
+	if len(places) == 0 {
+		return ""
+	}
+	return slices.Min(places) // the runtime lists them in no order
 }
 
 // deadlock describes mutexes that nobody can unlock: every script, and every goroutine in the code

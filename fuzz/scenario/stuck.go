@@ -127,7 +127,8 @@ func innermostUser(frames []frame) (f frame, ok bool) {
 	return frames[i], true
 }
 
-var machinery = regexp.MustCompile(`^((runtime|internal|sync|time|context|testing|net|crypto)[./]|` +
+var machinery = regexp.MustCompile(`^(` +
+	`(runtime|internal|sync|time|context|testing|net|crypto|os|io|bufio|syscall)[./]|` +
 	`github\.com/(go-zookeeper/zk|zksim/zksim/(fakezk(/sim|/realworld|/internal/zkclient)?|` +
 	`fuzz(/scenario|/object)?))\.)`)
 
