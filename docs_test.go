@@ -96,6 +96,19 @@ func TestMessagesOfThePageExist(t *testing.T) {
 	}
 }
 
+// TestPublicPackagesHaveAPromise: the page of versions says of each whether it stays as it is. Those
+// below fuzz and linearizability have a row together.
+func TestPublicPackagesHaveAPromise(t *testing.T) {
+	const page = "docs/versions.md"
+	promises := testrun.ReadFile(t, page)
+	together := regexp.MustCompile(`internal/|^(fuzz|linearizability|cmd|examples)/`)
+	for _, name := range slices.Sorted(maps.Keys(arrows)) {
+		if !together.MatchString(name) && !strings.Contains(promises, "`"+name+"`") {
+			t.Errorf("%s does not say whether %s may change", page, name)
+		}
+	}
+}
+
 // TestLinksLeadSomewhere: every relative link names a file, and every anchor a heading
 // of that file.
 func TestLinksLeadSomewhere(t *testing.T) {
