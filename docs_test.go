@@ -96,8 +96,8 @@ func TestMessagesOfThePageExist(t *testing.T) {
 	}
 }
 
-// TestPublicPackagesHaveAPromise: the page of versions says of each whether it stays as it is. Those
-// below fuzz and linearizability have a row together.
+// TestPublicPackagesHaveAPromise: the page of versions says of each whether it stays as it is.
+// Those below fuzz and linearizability have a row together.
 func TestPublicPackagesHaveAPromise(t *testing.T) {
 	const page = "docs/versions.md"
 	promises := testrun.ReadFile(t, page)

@@ -10,6 +10,7 @@ import (
 // exchanges are the requests that went to the servers, with their answers, and the notifications.
 type exchanges struct {
 	ensemble bool
+	guest    bool              // there is no log
 	requests []*request        // in order
 	calls    map[call]*request // by their names in the log
 	events   []event

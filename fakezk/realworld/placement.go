@@ -24,6 +24,10 @@ import (
 // leader answers a sync of its own client at once, and may apply a change later than a follower
 // that has answered with it. Then the entry stays before the answer, and the sync does not count.
 //
+// For a guest the clock of an expiry is the last request of the session with its timeout. The
+// leader of an ensemble hears of requests at followers by and by, or late if the machine is busy,
+// so it may end a session before that. Then the entry stays before the answer, too.
+//
 // The last rule is not needed to find the place. If it does not hold, the log and the proxy
 // contradict each other.
 func (x *exchanges) places(entries []proto.LogEntry, j *journal) ([]int, error) {
@@ -51,7 +55,11 @@ func (x *exchanges) places(entries []proto.LogEntry, j *journal) ([]int, error) 
 		if q := x.behind(e); q != nil {
 			place = max(place, q.sent)
 		}
-		place = max(place, j.linesBefore(e.TimeMs))
+		older := j.linesBefore(e.TimeMs)
+		if next < len(answers) && x.guest && e.Op == proto.OpCloseSession && e.Cxid == 0 {
+			older = min(older, latest[next]) // the leader had not heard of it
+		}
+		place = max(place, older)
 		if next < len(answers) && place > latest[next] {
 			return nil, fmt.Errorf(
 				"zxid %d of the log cannot have been applied before line %d of the "+

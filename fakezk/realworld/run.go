@@ -41,7 +41,9 @@ func newRun(w World) *run {
 	w = w.withDefaults()
 	r := &run{world: w, clock: &clock{pace: w.Pace}, sessions: sessions{}}
 	r.journal = &journal{clock: r.clock}
-	r.exchanges = &exchanges{ensemble: len(w.Servers) > 1, calls: map[call]*request{}}
+	r.exchanges = &exchanges{
+		ensemble: len(w.Servers) > 1, guest: w.guest(), calls: map[call]*request{},
+	}
 	r.servers = &servers{list: w.Servers, mu: &r.mu, timeout: r.clock.real(w.SessionTimeout)}
 	r.guest = &guest{
 		mu: &r.mu, servers: r.servers, sessions: r.sessions, exchanges: r.exchanges,
