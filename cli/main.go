@@ -39,7 +39,7 @@ type commands struct {
 	Fuzz       fuzzCommand        `cmd:"" help:"Hunt with several strategies; make findings small."`
 	Merge      mergeCommand       `cmd:"" help:"Unite the reports of shards."`
 	Gallery    galleryCommand     `cmd:"" help:"Find published bugs of coordination recipes again."`
-	Go         goCommand          `cmd:"" passthrough:"" help:"Run go test, run, build or vet so that any code runs in virtual time."`
+	Go         goCommand          `cmd:"" passthrough:"" help:"Run go test, run, build, vet, install, list or generate so that any code runs in virtual time."`
 	Conform    conformCommand     `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
 	Serve      serve.Command      `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
 	Dump       serve.DumpCommand  `cmd:"" help:"Print the tree of a running ZooKeeper, for serve --load and for tests."`

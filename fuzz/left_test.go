@@ -10,8 +10,12 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/linearizability"
 )
 
 // logging is a test that keeps its log, too.
@@ -49,4 +53,17 @@ func TestEachTestLogsTheNodesThatItLeaves(t *testing.T) {
 		check.Equal(t, told[node], false, "%s was told before", node)
 		told[node] = true
 	}
+}
+
+// TestAReplayOnAnEnsembleThatShowsNothing proves nothing, also if a fault matched nothing.
+func TestAReplayOnAnEnsembleThatShowsNothing(t *testing.T) {
+	r := &saved.Replay{
+		File: saved.File{Expect: linearizability.Violated},
+		Outcome: scenario.Observed(scenario.Scenario{On: new(scenario.Ensemble)}, "",
+			&trace.Result{Missed: []fault.Fault{{}}}, linearizability.Verdict{}),
+	}
+	var l logging
+	reportReplay(&l, "a.yaml", r, "")
+	check.List(t, l.log, []string{"zksim: a.yaml: nothing is violated in this run; " +
+		"no two runs on an ensemble are alike: try it again"})
 }
