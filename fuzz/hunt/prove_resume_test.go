@@ -138,7 +138,7 @@ func TestShardsOfAProofAreTheWhole(t *testing.T) {
 		var all visited
 		for _, part := range (Part{1, 3}).All() {
 			file := filepath.Join(t.TempDir(), "left")
-			b := Bounds{Faults: faults, Part: part, Runs: 99, Resume: file}
+			b := Bounds{Faults: faults, Part: part, Runs: testrun.Pick(99, 999), Resume: file}
 			v, _ := visit(t, s, b, func() {})
 			all.classes = append(all.classes, v.classes...)
 			all.runs += v.runs
