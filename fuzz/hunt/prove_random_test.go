@@ -49,7 +49,7 @@ func TestRandomProofsShowAllThatEveryRunShows(t *testing.T) {
 	t.Parallel()
 	careless := func(a, b trace.Thing) bool { return a.Client != b.Client }
 	compared, noticed := 0, 0
-	for seed := range uint64(testrun.Pick(32, 200)) {
+	for seed := range uint64(testrun.Pick(32, 100)) {
 		draw := rand.New(rand.NewPCG(seed, 0))
 		hides := draw.IntN(2) == 0
 		steps := drawnSteps
@@ -59,7 +59,7 @@ func TestRandomProofsShowAllThatEveryRunShows(t *testing.T) {
 		s, text := drawTiny(t, draw, steps)
 		s.Script.Servers = 1 + draw.IntN(4)/3
 		p := newProver(s)
-		p.Bounds.HideCounts, p.Counts, p.Bounds.Runs = hides, !hides, testrun.Pick(1000, 30_000)
+		p.Bounds.HideCounts, p.Counts, p.Bounds.Runs = hides, !hides, testrun.Pick(1000, 5000)
 		p.plan(s.Plan)
 		got := everyClassOf(t, p, shown)
 		if !p.Complete || p.Classes == 0 {
