@@ -32,6 +32,7 @@ func TestHuntFindsThePublishedBugs(t *testing.T) {
 				search := hunt.Hunt{
 					Workload: fuzztest.Builtin(t, c.workload, c.impl),
 					Script:   scenario.Script{Clients: 2, Rounds: 2}, Seed: 1 + seed, Runs: c.runs,
+					Properties: []string{c.property},
 				}
 				found, err := search.Run(t.Context())
 				check.OK(t, err)
