@@ -15,9 +15,9 @@ import (
 )
 
 // TestPairsOfRunsAreEqual plays scenarios of each library twice, with up to three faults at points
-// of a run without faults. With -full these are 300 scenarios, and 100 where a run takes tenths of a
-// second. The traces must be equal. The clients of go-kit's registry get no further, and would play
-// on for minutes; they get less time.
+// of a run without faults. With -full these are 300 scenarios, and 100 where a run is long. Their
+// traces must be equal. The clients of go-kit's registry get no further, and would play on for
+// minutes; they get less time.
 func TestPairsOfRunsAreEqual(t *testing.T) {
 	if !sim.Overlaid {
 		t.Skip("the libraries connect by themselves; run it by: zksim go test -C wild ./...")
