@@ -93,8 +93,8 @@ func (c *Command) withServer(file record.File, changes []record.Change) (
 	case len(sessions) == 0:
 		notes = append(notes, "No call has a session: it is not known which client made a change.")
 	case strange > 0:
-		notes = append(notes, fmt.Sprintf("The sessions of %s are of no call: were all clients "+
-			"recorded, with their sessions?", command.Plural(strange, "change")))
+		notes = append(notes, fmt.Sprintf("The server made %s in sessions that no call has: were all "+
+			"clients recorded, with their sessions?", command.Plural(strange, "change")))
 	}
 	return file, notes, nil
 }

@@ -183,15 +183,23 @@ type hold struct {
 }
 
 // holdsOf are the holds of the clients of a file. A release is known if it has succeeded, and its
-// client had one hold. A release, or both calls, may have been recorded without a session.
+// client had one hold. A release, or both calls, may have been recorded without a session. Later
+// grants of a token belong to its hold, which ends with the last of as many releases.
 func holdsOf(all []linearizability.Op, deletes map[int64]Change) (list []hold) {
-	held := map[string][]int{} // holds of each client that may go on
+	held := map[string][]int{} // holds of each client that may go on, one for each grant
+	first := map[int64]int{}   // holds by their token
 	for _, op := range all {
 		switch holds := held[op.Client]; {
 		case isReport(op):
 		case grants(op):
-			held[op.Client] = append(holds, len(list))
-			list = append(list, hold{grant: op})
+			n, again := first[op.Token]
+			if !again {
+				n, first[op.Token] = len(list), len(list)
+				list = append(list, hold{grant: op})
+			}
+			held[op.Client] = append(holds, n)
+		case op.OK() && len(holds) > 1 && len(slices.Compact(slices.Clone(holds))) == 1:
+			held[op.Client] = holds[1:] // the hold goes on
 		default:
 			if op.OK() && len(holds) == 1 {
 				h := &list[holds[0]]
@@ -393,31 +401,45 @@ func renamer(files []File, names []string, of int) func(string) string {
 	}
 }
 
-// isOf reports whether both files have the same calls at the same times, as far as both go.
+// isOf reports whether both files have the same calls, as far as both go. Of a call that one file
+// has without its return, the returns say nothing.
 func (f File) isOf(other File) bool {
 	a, b := f.History.Ops, other.History.Ops
-	return len(a) > 0 && len(b) > 0 && f.Began.Equal(other.Began) &&
-		a[0].Client == b[0].Client && a[0].Kind == b[0].Kind && a[0].CallTime == b[0].CallTime
+	n := min(len(a), len(b))
+	return n > 0 && f.Began.Equal(other.Began) &&
+		slices.EqualFunc(a[:n], b[:n], func(a, b linearizability.Op) bool {
+			if a.Return < 0 || b.Return < 0 {
+				return a.Client == b.Client && a.Kind == b.Kind && a.Input == b.Input &&
+					a.CallTime == b.CallTime
+			}
+			a.Call, a.Return = b.Call, b.Return // steps
+			return a == b
+		})
 }
 
 // distinct are the names of files without their extensions, and with as many of their directories
-// as it takes to tell them apart.
-func distinct(files []string) (names []string) {
-	stem := func(file string) string {
-		return "/" + strings.TrimSuffix(filepath.ToSlash(file), filepath.Ext(file))
-	}
+// as it takes to tell them apart. A file that even these do not tell apart keeps its whole name.
+func distinct(files []string) []string {
+	names := slices.Clone(files)
 	for i, file := range files {
-		parts := strings.Split(stem(file), "/")[1:]
-		n := len(parts) - 1
-		name := func() string { return strings.Join(parts[n:], "/") }
-		for n > 0 && slices.ContainsFunc(slices.Delete(slices.Clone(files), i, i+1),
-			func(other string) bool { return strings.HasSuffix(stem(other), "/"+name()) }) {
-			n--
+		clashes := func(name string) bool {
+			for j, other := range files {
+				whole := "/" + filepath.ToSlash(other)
+				stem := strings.TrimSuffix(whole, filepath.Ext(whole))
+				if j != i && (strings.HasSuffix(stem, "/"+name) || strings.HasSuffix(whole, "/"+name)) {
+					return true
+				}
+			}
+			return false
 		}
-		if slices.Contains(names, name()) {
-			return files
+		stem := strings.TrimSuffix(filepath.ToSlash(file), filepath.Ext(file))
+		for from := len(stem); from >= 0; {
+			from = strings.LastIndex(stem[:from], "/")
+			if name := stem[from+1:]; !clashes(name) {
+				names[i] = name
+				break
+			}
 		}
-		names = append(names, name())
 	}
 	return names
 }

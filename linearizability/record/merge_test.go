@@ -118,6 +118,50 @@ func TestTwoFilesOfOneRecording(t *testing.T) {
 	early.History.Ops = early.History.Ops[:1]
 	_, err := Merge([]File{one, early}, []string{"one.jsonl", "d/copy.jsonl"}, make([]time.Duration, 2))
 	check.Contains(t, fmt.Sprint(err), "one.jsonl and d/copy.jsonl are of the same recording")
+	early.History.Ops[0].Return, early.History.Ops[0].Token = -1, 0 // not over when it was copied
+	_, err = Merge([]File{one, early}, []string{"one.jsonl", "d/copy.jsonl"}, make([]time.Duration, 2))
+	check.Contains(t, fmt.Sprint(err), "one.jsonl and d/copy.jsonl are of the same recording")
+}
+
+// TestTwoRecordingsThatBeginAlike are none of the same one: their tokens, or returns, differ.
+func TestTwoRecordingsThatBeginAlike(t *testing.T) {
+	for _, change := range []func(*lin.Op){
+		func(op *lin.Op) { op.Token++ }, func(op *lin.Op) { op.Session++ },
+		func(op *lin.Op) { op.ReturnTime++ }, func(op *lin.Op) { op.Input = "x" },
+	} {
+		one, two := twoGrants(t), twoGrants(t)
+		change(&two.History.Ops[1])
+		_, err := Merge([]File{one, two}, []string{"one", "two"}, make([]time.Duration, 2))
+		check.OK(t, err)
+	}
+}
+
+// TestALockThatIsEnteredTwice has one znode, which the first of its grants creates and the last of
+// its releases deletes.
+func TestALockThatIsEnteredTwice(t *testing.T) {
+	one, two := twoGrants(t), twoGrants(t)
+	again := one.History.Ops[0]
+	again.CallTime, again.ReturnTime = 5*time.Second, 6*time.Second
+	inner, outer := one.History.Ops[2], one.History.Ops[2]
+	inner.CallTime, inner.ReturnTime = 7*time.Second, 8*time.Second
+	outer.CallTime, outer.ReturnTime = 9*time.Second, 10*time.Second
+	one.History.Ops = []lin.Op{one.History.Ops[0], again, inner, outer}
+	for i := range one.History.Ops {
+		one.History.Ops[i].Call, one.History.Ops[i].Return = int64(2*i+2), int64(2*i+3)
+	}
+	one.History.End, one.History.EndTime = 10, 11*time.Second
+	log := []Change{at(one, 11, created(7, 1)), at(one, 9500, deleted(9, 7, 1))}
+	with, offset, err := one.WithServer(log)
+	check.OK(t, err)
+	check.Equal(t, offset, 0)
+	check.List(t, []int64{with.History.Server[0].Step, with.History.Server[1].Step}, []int64{3, 10})
+	holds := holdsOf(one.History.Ops, map[int64]Change{7: log[1]})
+	check.Equal(t, len(holds), 1)
+	check.Equal(t, holds[0].release.CallTime, outer.CallTime)
+	two.History.Ops = two.History.Ops[1:2] // another process waits meanwhile
+	two.History.Ops[0].ReturnTime = 20 * time.Second
+	_, err = Align([]File{one, two}, append(log, at(one, 13, created(8, 2))))
+	check.OK(t, err)
 }
 
 // TestNamesTellFilesApart: hosts may give their files the same name.
@@ -125,9 +169,10 @@ func TestNamesTellFilesApart(t *testing.T) {
 	for _, c := range []struct{ files, want []string }{
 		{[]string{"x/one.jsonl", "two.log"}, []string{"one", "two"}},
 		{[]string{"host1/h.jsonl", "host2/h.jsonl", "g.jsonl"}, []string{"host1/h", "host2/h", "g"}},
-		{[]string{"h.jsonl", "d/h.jsonl"}, []string{"h", "d/h"}},
+		{[]string{"h.jsonl", "d/h.jsonl"}, []string{"h.jsonl", "d/h"}},
 		{[]string{"/a/b/h", "/c/b/h"}, []string{"a/b/h", "c/b/h"}},
-		{[]string{"h.jsonl", "h.log"}, []string{"h.jsonl", "h.log"}},
+		{[]string{"h.jsonl", "h.log", "d/g.log"}, []string{"h.jsonl", "h.log", "g"}},
+		{[]string{"h.jsonl", "h.log", "h.jsonl.gz"}, []string{"h.jsonl", "h.log", "h.jsonl.gz"}},
 	} {
 		check.List(t, distinct(c.files), c.want)
 	}

@@ -68,7 +68,7 @@ func withSessions(list []linearizability.Op, changes []Change) []linearizability
 type placement struct {
 	file    File
 	times   []time.Duration            // of each step, from 1
-	granted map[int64]int              // operations by their token
+	granted map[int64]int              // the first operation of each token
 	clients map[int64]string           // of sessions that one client uses
 	own     map[int64][]int            // operations by session, in the order of their calls
 	used    map[int64]map[string]int64 // step of the last call that a change of the kind took
@@ -87,7 +87,7 @@ func newPlacement(f File) *placement {
 		if op.Return >= 0 {
 			p.times[op.Return] = op.ReturnTime
 		}
-		if grants(op) {
+		if _, again := p.granted[op.Token]; grants(op) && !again {
 			p.granted[op.Token] = i
 		}
 	}
@@ -138,9 +138,9 @@ func (p *placement) findOffset(changes []Change) (time.Duration, error) {
 	}
 	switch {
 	case least > most:
-		return 0, fmt.Errorf("the tokens show that the server's clock is behind by %s at one time "+
-			"and ahead by %s at another: the log belongs to another run, or a clock was set",
-			least.Round(tick), (-most).Round(tick))
+		return 0, fmt.Errorf("by the tokens at least %s are to be added to the server's clock at one "+
+			"time, and at most %s at another: the log belongs to another run, or a clock was set",
+			least.Round(tick), most.Round(tick))
 	case least <= 0 && most >= 0:
 		return 0, nil
 	}

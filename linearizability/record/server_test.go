@@ -121,7 +121,8 @@ func TestALogOfAnotherRunIsRefused(t *testing.T) {
 	if err == nil {
 		t.Fatal("got no error")
 	}
-	check.Contains(t, err.Error(), "the log belongs to another run")
+	check.Contains(t, err.Error(), "at least -2ms are to be added to the server's clock at one time, and at "+
+		"most -4.986s at another: the log belongs to another run")
 	with, _, err := file.WithServer(nil)
 	check.OK(t, err)
 	_, _, err = with.WithServer(nil)
