@@ -205,7 +205,7 @@ func endsHold(ops []linearizability.Op, call linearizability.Op) bool {
 }
 
 // mostRuns is the number of runs that a scenario of a test may have.
-func mostRuns() int { return testrun.Pick(200, 20_000) }
+func mostRuns() int { return testrun.Pick(200, 3000) }
 
 // everyRun is all that can be seen in the runs of a scenario, each of which it plays: the dumb
 // twin of Prove. If there are more than most, it plays as many again at random.
