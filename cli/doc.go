@@ -120,10 +120,11 @@
 // # Exit status
 //
 //	0    everything is as expected
-//	1    a property is violated, every scenario or a history is undecided, a file is not
-//	     as expected, a proof is not complete, a bug of the gallery is not found, two
-//	     runs of one seed or the traces of diff differ, or a server breaks
-//	2    the input is wrong
+//	1    a property is violated, all scenarios are undecided, or a history is, a file is
+//	     not as expected, a proof is not complete, a bug of the gallery is not found, two
+//	     runs of one seed or the traces of diff differ, a tree was dumped in part, or a
+//	     server breaks
+//	2    the input is wrong, or there was nothing to judge
 //	3    the disk is full, the output cannot be written, or the process was killed
 //	130  Ctrl-C or SIGTERM
 //

@@ -84,7 +84,7 @@ func (f findings) saveSimulated(o *scenario.Outcome) error {
 	if first == nil || dir == "" {
 		return nil
 	}
-	first, _, err := hunt.Minimize(f.Context, first)
+	first, finished, err := hunt.Minimize(f.Context, first)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,11 @@ func (f findings) saveSimulated(o *scenario.Outcome) error {
 	if err := savedFile(f.Env, first).Save(name); err != nil {
 		return err
 	}
-	f.Printf("to play it there, made small: %s replay %s\n", f.Call, saved.ShellWord(name))
+	small := "made small"
+	if !finished {
+		small = "made smaller"
+	}
+	f.Printf("to play it there, %s: %s replay %s\n", small, f.Call, saved.ShellWord(name))
 	return nil
 }
 
@@ -116,7 +120,7 @@ func (f findings) saveBoth(d hunt.Divergence) error {
 // that repeats the scenario. Without a directory, or if the file cannot be written, it prints the
 // scenario instead.
 func (f findings) saveScenario(file saved.File, name string) (string, error) {
-	file.Command = f.Name + " replay FILE"
+	file.Command = f.Call + " replay FILE"
 	hint := " (--save DIR writes it)"
 	if f.save != "" {
 		name = filepath.Join(f.save, name)
@@ -163,7 +167,7 @@ func (f findings) draw(o *scenario.Outcome, scenarioFile string) (string, error)
 // savedFile is the scenario file of an outcome. It names this program as the one that replays it.
 func savedFile(env *command.Env, o *scenario.Outcome) saved.File {
 	file := saved.Of(o)
-	file.Command = env.Name + " replay FILE"
+	file.Command = env.Call + " replay FILE"
 	return file
 }
 

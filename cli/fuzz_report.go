@@ -148,7 +148,7 @@ func makeSmall(env *command.Env, findings []hunt.Finding) ([]*smallFinding, erro
 	for _, f := range findings {
 		next := "; making it small"
 		if env.On != nil {
-			next = "; no two runs on the ensemble are alike, so it stays as it is"
+			next = "; no two runs on the ensemble are alike, so it only loses faults that match nothing"
 		}
 		env.Note("found %s%s", f.Line(), next)
 	}

@@ -65,7 +65,7 @@ func Main(own ...scenario.Workload) {
 	name, args := commandLine(os.Args)
 	call := name
 	if info, ok := debug.ReadBuildInfo(); ok {
-		call = calledBy(os.Args, name, info.Path)
+		call = calledBy(os.Args, name, info)
 	}
 	if dir := os.Getenv(inflight.Variable); dir != "" {
 		os.Exit(serveNotes(dir, func(ctx context.Context, watch func(time.Duration)) int {
@@ -100,24 +100,26 @@ func commandLine(args []string) (string, []string) {
 	return strings.TrimSuffix(filepath.Base(args[0]), ".exe"), args[1:]
 }
 
-// cached is the directory of a program in the cache of go tool.
+// cached is the directory of a program in the cache of go tool and go run.
 var cached = regexp.MustCompile(`^[0-9a-f]{64}-d$`)
 
 // calledBy is what a shell calls the program by: go tool and go run leave no program of the name on
 // the path.
-func calledBy(args []string, name, pkg string) string {
-	if len(args) == 0 {
+func calledBy(args []string, name string, info *debug.BuildInfo) string {
+	if len(args) == 0 || !strings.Contains(info.Path, "/") {
 		return name
 	}
 	dirs := strings.Split(filepath.ToSlash(filepath.Dir(args[0])), "/")
 	last, n := dirs[len(dirs)-1], len(dirs)-3
-	switch {
-	case cached.MatchString(last):
-		return "go tool " + name
-	case last == "exe" && n >= 0 && strings.Contains(pkg, "/") && strings.HasPrefix(dirs[n], "go-build"):
-		return "go run " + pkg
+	if !cached.MatchString(last) && (last != "exe" || n < 0 || !strings.HasPrefix(dirs[n], "go-build")) {
+		return name
 	}
-	return name
+	call := "go run " + info.Path
+	if v := info.Main; v.Replace == nil && strings.HasPrefix(v.Version, "v") &&
+		!strings.Contains(v.Version, "+") {
+		call += "@" + v.Version // outside of a module, too
+	}
+	return call
 }
 
 // run runs the command and returns the exit status.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -422,18 +423,24 @@ func TestFullDiskIsReportedOnce(t *testing.T) {
 func TestCommandsAreThoseOfTheShell(t *testing.T) {
 	const pkg = "github.com/zksim/zksim/cmd/zksim"
 	hash := strings.Repeat("0a", 32)
+	calledBy := func(arg, name, path, version string) string {
+		info := debug.BuildInfo{Path: path, Main: debug.Module{Version: version}}
+		return calledBy([]string{filepath.FromSlash(arg)}, name, &info)
+	}
 	for arg, want := range map[string]string{
 		"zksim":          "zksim",
 		"/usr/bin/zksim": "zksim",
 		"/exe/zksim":     "zksim",
-		"/cache/go-build/0a/" + hash + "-d/zksim": "go tool zksim",
+		"/cache/go-build/0a/" + hash + "-d/zksim": "go run " + pkg,
 		"/tmp/go-build12/b001/exe/zksim":          "go run " + pkg,
 	} {
-		check.Equal(t, calledBy([]string{filepath.FromSlash(arg)}, "zksim", pkg), want, "%s", arg)
+		check.Equal(t, calledBy(arg, "zksim", pkg, "(devel)"), want, "%s", arg)
 	}
-	check.Equal(t, calledBy([]string{"/tmp/go-build12/b001/exe/main"}, "main",
-		"command-line-arguments"), "main")
+	const built = "/tmp/go-build12/b001/exe/main"
+	check.Equal(t, calledBy(built, "main", "command-line-arguments", ""), "main")
+	check.Equal(t, calledBy(built, "zksim", pkg, "v0.1.0"), "go run "+pkg+"@v0.1.0")
+	check.Equal(t, calledBy(built, "zksim", pkg, "v0.1.0+dirty"), "go run "+pkg)
 	env := command.NewEnv(t.Context(), "zksim", nil, io.Discard, io.Discard)
-	env.Call = "go tool zksim"
-	check.Equal(t, env.Repeat("a b.yaml"), "go tool zksim replay 'a b.yaml'")
+	env.Call = "go run " + pkg
+	check.Equal(t, env.Repeat("a b.yaml"), "go run "+pkg+" replay 'a b.yaml'")
 }

@@ -60,7 +60,7 @@ func freezing() scenario.Workload {
 func TestUndecidedInputsAreTold(t *testing.T) {
 	t.Parallel()
 	told := regexp.MustCompile(`zksim: FuzzChild: [1-9]\d* inputs are undecided; the first: ` +
-		`the run froze: at native_child_test.go:\d+ a goroutine waits for something outside of the run`)
+		`the run froze: a goroutine waits for something outside of the run at native_child_test.go:\d+`)
 	for _, flags := range [][]string{
 		nil, {"-test.fuzz=^FuzzChild$", "-test.fuzztime=24x", "-test.fuzzcachedir=" + t.TempDir()},
 	} {

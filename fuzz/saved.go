@@ -23,28 +23,41 @@ func savedDir(t TB) string { return filepath.Join("testdata", "zksim", safeName(
 
 // saveFailure saves a violation, in a file for each property and scenario, and returns the command
 // that shows it again. A file that cannot be saved is printed.
-func saveFailure(t TB, o *scenario.Outcome) string {
+func saveFailure(ctx context.Context, t TB, o *scenario.Outcome) string {
 	file, name := fileOf(t, o, cmp.Or(o.Property(), "violation"))
 	again := "to see it again: " + file.Command + drawn(t, o, file.Command)
-	if text, first := o.Simulated(); text != "" {
-		again += "\n" + text
-		if first != nil {
-			if small, _, err := hunt.Minimize(context.Background(), first); err == nil {
-				first = small
-			}
-			simulated, there := fileOf(t, first, first.Property())
-			simulated.Command = file.Test.Command("-zksim.replay=" + there)
-			if simulated.Save(there) == nil { // otherwise the next file cannot be saved, either
-				again += "\nto see it there, made small: " + simulated.Command
-			}
-		}
-	}
 	err := file.Save(name)
+	again += inSimulation(ctx, t, o)
 	if err == nil {
 		return again
 	}
 	return fmt.Sprintf("it could not be saved: %v\nthe file is to be:\n\n%s\n%s", err, file.Text(),
 		again)
+}
+
+// inSimulation says what a simulation shows of a violation on an ensemble, and saves its smallest
+// scenario.
+func inSimulation(ctx context.Context, t TB, o *scenario.Outcome) string {
+	text, first := o.Simulated()
+	if text == "" {
+		return ""
+	}
+	text = "\n" + text
+	if first == nil {
+		return text
+	}
+	small := "made small"
+	if o, finished, err := hunt.Minimize(ctx, first); err != nil || !finished {
+		small = "not made small"
+	} else {
+		first = o
+	}
+	file, name := fileOf(t, first, first.Property())
+	file.Command = file.Test.Command("-zksim.replay=" + name)
+	if file.Save(name) != nil {
+		return text
+	}
+	return text + "\nto see it there, " + small + ": " + file.Command
 }
 
 // fileOf is the file of an outcome of a test, and its name, which begins with what it shows.

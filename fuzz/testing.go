@@ -277,7 +277,7 @@ func fail(
 				diverged(t, found.Divergences[0]) + "\n"
 		}
 	}
-	t.Fatalf("%s\n%s", story, saveFailure(t, small))
+	t.Fatalf("%s\n%s", story, saveFailure(ctx, t, small))
 }
 
 // busyStacks are the stacks of a frozen run without those of goroutines that let virtual time pass.

@@ -3,6 +3,7 @@ package serve
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -351,7 +352,10 @@ func TestListsAreAsPackageJSONWritesThem(t *testing.T) {
 	for n := range 4 {
 		entries := slices.Repeat([]sessionEntry{{Name: "<S>", Ephemerals: []string{"/a", "/b"}}}, n)
 		var want, got bytes.Buffer
-		check.OK(t, encodeJSON(&want, entries, "", "  "))
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		check.OK(t, enc.Encode(entries))
 		check.OK(t, list[sessionEntry](slices.Values(entries)).encode(&got))
 		check.Equal(t, got.String(), want.String())
 	}

@@ -56,7 +56,8 @@ func (x *exchanges) places(entries []proto.LogEntry, j *journal) ([]int, error) 
 			place = max(place, q.sent)
 		}
 		older := j.linesBefore(e.TimeMs)
-		if next < len(answers) && x.guest && e.Op == proto.OpCloseSession && e.Cxid == 0 {
+		ended := e.Op == proto.OpCloseSession && e.Cxid == 0
+		if ended && next < len(answers) && x.guest && x.ensemble {
 			older = min(older, latest[next]) // the leader had not heard of it
 		}
 		place = max(place, older)

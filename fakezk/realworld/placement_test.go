@@ -117,9 +117,11 @@ func TestAGuestsSessionMayEndEarly(t *testing.T) {
 	got, err := x.places([]proto.LogEntry{end}, j)
 	check.OK(t, err)
 	check.List(t, got, []int{6})
-	x.guest = false
-	_, err = x.places([]proto.LogEntry{end}, j)
-	check.Contains(t, fmt.Sprint(err), "zxid 10 of the log cannot have been applied before line 8")
+	for _, other := range []exchanges{{ensemble: true}, {guest: true}} {
+		other.requests = x.requests
+		_, err = other.places([]proto.LogEntry{end}, j)
+		check.Contains(t, fmt.Sprint(err), "zxid 10 of the log cannot have been applied before line 8")
+	}
 }
 
 func TestWatchesAreThoseAskedForAndNotFired(t *testing.T) {

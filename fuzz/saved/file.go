@@ -141,9 +141,8 @@ type Replay struct {
 }
 
 // Check runs a scenario file and compares the outcome with the expected one. A fault that matches
-// nothing is a problem too: such a run shows nothing, unless it is one on a running ensemble, of
-// which no two are alike, and shows the violation. With withTrace the trace must be the recorded
-// one.
+// nothing is a problem too: such a run shows nothing. On a running ensemble no two runs are alike,
+// so there a violation is enough. With withTrace the trace must be the recorded one.
 func (f File) Check(withTrace bool) (*Replay, error) {
 	s := f.Scenario
 	s.Logs = true

@@ -37,8 +37,8 @@ func (o *Outcome) frozenVerdict() linearizability.Verdict {
 	if v.Summary = lockedUp(r.Frozen); v.Summary != "" {
 		v.Summary += overlayHint()
 	} else {
-		v.Summary = "the run froze: " + waitsAt(r.Frozen) + "a goroutine waits for something " +
-			"outside of the run, so that no virtual time can pass"
+		v.Summary = "the run froze: a goroutine waits for something outside of the run" +
+			waitsAt(r.Frozen) + ", so that no virtual time can pass"
 	}
 	return v
 }
@@ -50,7 +50,7 @@ func waitsAt(stacks string) string {
 	for stack := range trace.Stacks(stacks) {
 		at, inUserCode := innermostUser(framesOf(stack))
 		if inUserCode && trace.ActivityOf(stack) == trace.Waits {
-			places = append(places, "at "+at.source+" ")
+			places = append(places, " at "+at.source)
 		}
 	}
 	if len(places) == 0 {
