@@ -72,6 +72,9 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 		})
 		checks(t, command.ExitOK, "queue "+file+" --path /queue --items /queue/items --server-log "+
 			server.DataDir(), "delivery        ok ")
+		zksim(t.Context(), "check queue "+file+" --path /good --server-log "+server.DataDir()).fails(t,
+			command.ExitInput, "the queue has another path, "+
+				"the log is of another ensemble, or no call has its session")
 	})
 	t.Run("a counter", func(t *testing.T) {
 		file := recordAll(t, server, func(name string, conn *zk.Conn, r *record.Recorder) {
@@ -85,6 +88,45 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 		})
 		checks(t, command.ExitOK, "counter "+file+" --path /counter --server-log "+server.DataDir(),
 			"delivery        ok ")
+	})
+	t.Run("clients with two locks", func(t *testing.T) {
+		file := recordAll(t, server, func(name string, conn *zk.Conn, r *record.Recorder) {
+			other := recipes.NewLock(conn, "/two")
+			if err := errors.Join(other.Lock(t.Context()), other.Unlock(t.Context())); err != nil {
+				t.Error(err)
+			}
+			worker(t, func(conn *zk.Conn) testLock { return recipes.NewLock(conn, "/one") },
+				func(int) {})(name, conn, r)
+		})
+		checks(t, command.ExitOK, "lock "+file+" --path /one --server-log "+server.DataDir())
+		zksim(t.Context(), "check lock "+file+" --path /two --server-log "+server.DataDir()).fails(t,
+			command.ExitInput, "the znodes of the tokens are not there; they are at /one")
+	})
+	t.Run("clients that change nothing, or have no session", func(t *testing.T) {
+		file := recordAll(t, server, func(name string, conn *zk.Conn, r *record.Recorder) {
+			queue := recipes.NewQueue(conn, "/empty")
+			do(r, conn, name, ops.Poll, "", func() (linearizability.Result, error) {
+				_, ok, err := queue.Poll(t.Context())
+				return linearizability.Result{Empty: !ok}, err
+			})
+		})
+		checks(t, command.ExitOK, "queue "+file+" --path /good --server-log "+server.DataDir(),
+			"No client of the history has changed a znode of /good: the verdicts rest on calls that")
+		lines, err := os.ReadFile(recordWorkers(t, server, func(conn *zk.Conn) testLock {
+			return recipes.NewLock(conn, "/some")
+		}, func(int) {}))
+		check.OK(t, err)
+		text := regexp.MustCompile(`,"token":\d+`).ReplaceAllString(string(lines), "")
+		calls := regexp.MustCompile(`"call":(\d+),"client":"worker-2"`).FindAllStringSubmatch(text, -1)
+		for _, call := range calls {
+			text = regexp.MustCompile(`("call":`+call[1]+`,"outcome":"ok"),"session":"[^"]*"`).
+				ReplaceAllString(text, "$1")
+		}
+		file = filepath.Join(t.TempDir(), "some.jsonl")
+		check.OK(t, os.WriteFile(file, []byte(text), 0o600))
+		zksim(t.Context(), "check lock "+file+" --path /some --server-log "+server.DataDir()).fails(t,
+			command.ExitInput, "no call of worker-2 has its session, and no token shows it: "+
+				"it is not known which znodes are its own")
 	})
 	t.Run("a broken lock", func(t *testing.T) {
 		var looked, held sync.WaitGroup
@@ -103,7 +145,8 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 		checks(t, command.ExitViolated, "lock "+file+" --path /bad --server-log "+server.DataDir(),
 			"safety is violated: ", "node-created /bad for worker-")
 		zksim(t.Context(), "check lock "+file+" --path /worse --server-log "+server.DataDir()).fails(t,
-			command.ExitInput, "no znode there; it has changed /apart, /bad, /counter, /good, /queue")
+			command.ExitInput, "no znode there; it has changed /apart, /bad, "+
+				"/counter, /good, /one, /queue, /some, /two")
 		zksim(t.Context(), "check lock "+file+" --path /good --server-log "+server.DataDir()).fails(t,
 			command.ExitInput, "the log is of another ensemble, or no call has its session")
 		_, err := os.Stat(page)

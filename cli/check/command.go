@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/linearizability/record"
 )
 
@@ -62,6 +63,14 @@ func (c *Command) Run(env *command.Env) error {
 	if err != nil {
 		return err
 	}
+	if r.verdict() == "ok" && !slices.ContainsFunc(r.History.Ops, func(op linearizability.Op) bool {
+		return op.OK() && isMain(op.Kind)
+	}) {
+		return fmt.Errorf("%s: no %s has succeeded, so there is nothing to judge", c.name(),
+			strings.Join(slices.DeleteFunc(slices.Clone(k.calls), func(call string) bool {
+				return !isMain(call)
+			}), " or "))
+	}
 	if c.HTML != "" {
 		if err := picture.Save(c.HTML, r.Outcome, c.repeat(env)); err != nil {
 			return fmt.Errorf("--html: %w", err)
@@ -78,6 +87,13 @@ func (c *Command) Run(env *command.Env) error {
 		return command.ErrViolated
 	}
 	return nil
+}
+
+// isMain reports whether a call does more than to look at a hold, or to end it.
+func isMain(call string) bool {
+	return !slices.Contains([]string{
+		ops.Unlock, ops.Release, ops.Resign, ops.Use, ops.Hold, ops.Close,
+	}, call)
 }
 
 // name is that of the history: the names of its files.

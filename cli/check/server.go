@@ -44,22 +44,81 @@ func (c *Command) changes(k kind, h linearizability.History) ([]record.Change, e
 	if err := c.checkPaths(paths, h); err != nil {
 		return nil, err
 	}
-	sessions := c.sessionsOf(h, log)
-	list := c.ofObject(log, sessions)
-	if holds(h) && !slices.ContainsFunc(list, func(e record.Change) bool {
-		return e.Path != "" && sessions[cmp.Or(e.Session, e.Owner)]
-	}) {
+	all := make([]record.Change, len(log))
+	for i, l := range log {
+		all[i] = record.Change{Clock: l.Clock, ServerEvent: linearizability.ServerEvent{
+			Kind: changeKinds[l.Kind], Path: l.Path, Data: string(l.Data), Zxid: l.Zxid,
+			Czxid: l.Czxid, Session: l.Session, Owner: l.Owner,
+		}}
+	}
+	if err := c.checkTokens(record.Creates(h.Ops, all)); err != nil {
+		return nil, err
+	}
+	creates := record.Creates(h.Ops, c.ofObject(all, nil))
+	h.Ops = slices.Clone(h.Ops)
+	for i, op := range h.Ops {
+		if holds(op) {
+			h.Ops[i].Session = cmp.Or(op.Session, creates[op.Token].Session)
+		}
+	}
+	sessions := sessionsOf(h)
+	list := c.ofObject(all, sessions)
+	if slices.ContainsFunc(h.Ops, writes) && !hasChangeOf(list, sessions) {
 		return nil, fmt.Errorf("--server-log: no client of the history has changed a znode of %s: "+
 			"the %s has another path, the log is of another ensemble, or no call has its session",
 			c.Path, k.name)
 	}
-	return list, nil
+	return list, checkSessions(h)
 }
 
-// holds reports whether a client holds something by a znode of its own.
-func holds(h linearizability.History) bool {
-	return slices.ContainsFunc(h.Ops, func(op linearizability.Op) bool {
-		return op.OK() && slices.Contains([]string{ops.Lock, ops.Acquire, ops.Lead}, op.Kind)
+// checkTokens returns an error if none of the znodes of the tokens is the object's.
+func (c *Command) checkTokens(creates map[int64]record.Change) error {
+	var made []string
+	for _, e := range creates {
+		made = append(made, e.Path)
+	}
+	if len(made) == 0 || slices.ContainsFunc(made, c.isBelow) {
+		return nil
+	}
+	return fmt.Errorf("--path: %s: the znodes of the tokens are not there; they are at %s",
+		c.Path, listed(made, c.Path))
+}
+
+// checkSessions returns an error if a client was granted something, and no call shows its session:
+// then it is not known which znodes are its own.
+func checkSessions(h linearizability.History) error {
+	known := map[string]bool{}
+	for _, op := range h.Ops {
+		known[op.Client] = known[op.Client] || op.Session != 0
+	}
+	for _, op := range h.Ops {
+		if op.OK() && holds(op) && !known[op.Client] {
+			return fmt.Errorf("--server-log: no call of %s has its session, and no token shows it: "+
+				"it is not known which znodes are its own", op.Client)
+		}
+	}
+	return nil
+}
+
+// holds reports whether by an operation a client comes to hold something by a znode of its own.
+func holds(op linearizability.Op) bool {
+	return slices.Contains([]string{ops.Lock, ops.Acquire, ops.Lead}, op.Kind)
+}
+
+// writes reports whether an operation has succeeded that must have changed a znode.
+func writes(op linearizability.Op) bool {
+	kinds := []string{
+		ops.Offer, ops.Poll, ops.Take, ops.Write, ops.CAS, ops.Add, ops.Next, ops.Set, ops.Enter,
+		ops.Begin, ops.Vote, ops.Join, ops.Update,
+	}
+	return op.OK() && !op.Empty && op.Output != ops.Refused &&
+		(holds(op) || slices.Contains(kinds, op.Kind))
+}
+
+// hasChangeOf reports whether a znode was changed in one of the sessions.
+func hasChangeOf(list []record.Change, sessions map[int64]bool) bool {
+	return slices.ContainsFunc(list, func(e record.Change) bool {
+		return e.Path != "" && sessions[cmp.Or(e.Session, e.Owner)]
 	})
 }
 
@@ -83,7 +142,7 @@ func (c *Command) withServer(file record.File, changes []record.Change) (
 		notes = append(notes, fmt.Sprintf("The tokens show that the clocks differ: "+
 			"%s were added to the server's.", offset.Round(time.Millisecond)))
 	}
-	sessions, strange := c.sessionsOf(file.History, nil), 0
+	sessions, strange := sessionsOf(file.History), 0
 	for _, e := range file.History.Server {
 		if e.Path != "" && e.Session != 0 && !sessions[e.Session] {
 			strange++
@@ -96,43 +155,32 @@ func (c *Command) withServer(file record.File, changes []record.Change) (
 		notes = append(notes, fmt.Sprintf("The server made %s in sessions that no call has: were all "+
 			"clients recorded, with their sessions?", command.Plural(strange, "change")))
 	}
+	if len(sessions) > 0 && !hasChangeOf(changes, sessions) {
+		notes = append(notes, fmt.Sprintf("No client of the history has changed a znode of %s: the "+
+			"verdicts rest on calls that change nothing, and --path may be wrong.", c.Path))
+	}
 	return file, notes, nil
 }
 
-// sessionsOf are the sessions of the calls, and of the znodes of their tokens.
-func (c *Command) sessionsOf(
-	h linearizability.History, log []realworld.LogChange,
-) map[int64]bool {
-	sessions, tokens := map[int64]bool{}, map[int64]bool{}
+// sessionsOf are the sessions of the calls.
+func sessionsOf(h linearizability.History) map[int64]bool {
+	sessions := map[int64]bool{}
 	for _, op := range h.Ops {
 		if op.Session != 0 {
 			sessions[op.Session] = true
-		}
-		if op.Token != 0 {
-			tokens[op.Token] = true
-		}
-	}
-	for _, l := range log {
-		if l.Kind == trace.NodeCreated && tokens[l.Czxid] && c.isBelow(l.Path) {
-			sessions[l.Session] = true
 		}
 	}
 	return sessions
 }
 
 // ofObject returns the changes of the object's znodes and of the clients' sessions.
-func (c *Command) ofObject(
-	log []realworld.LogChange, sessions map[int64]bool,
-) (list []record.Change) {
-	for _, l := range log {
-		aboutSession := l.Kind == trace.SessionStarted || l.Kind == trace.SessionEnded
-		if aboutSession && !sessions[l.Owner] || !aboutSession && !c.isBelow(l.Path) {
-			continue
+func (c *Command) ofObject(all []record.Change, sessions map[int64]bool) (list []record.Change) {
+	for _, e := range all {
+		aboutSession := e.Kind == linearizability.SessionStarted ||
+			e.Kind == linearizability.SessionEnded
+		if aboutSession && sessions[e.Owner] || !aboutSession && c.isBelow(e.Path) {
+			list = append(list, e)
 		}
-		list = append(list, record.Change{Clock: l.Clock, ServerEvent: linearizability.ServerEvent{
-			Kind: changeKinds[l.Kind], Path: l.Path, Data: string(l.Data), Zxid: l.Zxid,
-			Czxid: l.Czxid, Session: l.Session, Owner: l.Owner,
-		}})
 	}
 	return list
 }

@@ -91,8 +91,12 @@ func momentsOf(files []File, changes []Change) (m moments) {
 			deletes[c.Czxid], deleted = c, append(deleted, now)
 		}
 	}
-	if !areTokens(creates, files) {
-		creates, deleted = nil, nil
+	var calls []linearizability.Op
+	for _, f := range files {
+		calls = append(calls, f.History.Ops...)
+	}
+	if len(Creates(calls, changes)) == 0 { // their order says nothing of the server's clock
+		creates, deleted, deletes = nil, nil, nil
 	}
 	m.turns = make([][]moment, len(files), len(files)+1)
 	holds := make([][]hold, len(files))
@@ -134,20 +138,6 @@ func momentsOf(files []File, changes []Change) (m moments) {
 		m.turns[i] = append(m.turns[i], list...)
 	}
 	return m
-}
-
-// areTokens reports whether one of the creates is that of a grant. Tokens of which none is a czxid
-// have an order, and say nothing of the server's clock.
-func areTokens(creates []moment, files []File) bool {
-	known := map[int64]bool{}
-	for _, c := range creates {
-		known[c.zxid] = true
-	}
-	return slices.ContainsFunc(files, func(f File) bool {
-		return slices.ContainsFunc(f.History.Ops, func(op linearizability.Op) bool {
-			return grants(op) && known[op.Token]
-		})
-	})
 }
 
 // endings returns a function that finds the last transaction before a hold with a token begins: the

@@ -180,17 +180,31 @@ func TestNamesTellFilesApart(t *testing.T) {
 
 // TestTokensThatAreNoCzxids have an order, and say nothing of the server's clock.
 func TestTokensThatAreNoCzxids(t *testing.T) {
-	files, log := processes(rand.New(rand.NewPCG(1, 1)), []time.Duration{0, time.Second, 0})
-	for _, f := range files {
-		for i := range f.History.Ops {
-			f.History.Ops[i].Token *= 1000
+	for _, token := range []func(int64) int64{
+		func(czxid int64) int64 { return 1000 * czxid },
+		func(czxid int64) int64 { return (czxid - 3) / 2 }, // counts from 1, and some are czxids
+	} {
+		behind := []time.Duration{0, 0, 0}
+		files, log := processes(rand.New(rand.NewPCG(1, 1)), behind)
+		for _, f := range files {
+			for i, op := range f.History.Ops {
+				if op.Token != 0 {
+					f.History.Ops[i].Token = token(op.Token)
+				}
+			}
 		}
+		with, err := Align(files, log)
+		check.OK(t, err)
+		without, err := Align(files, nil)
+		check.OK(t, err)
+		check.List(t, with, without)
+		merged, err := Merge(files, []string{"a", "b", "c"}, behind)
+		check.OK(t, err)
+		server, offset, err := merged.WithServer(log)
+		check.OK(t, err)
+		check.Equal(t, offset, 0)
+		check.Equal(t, lin.Judge(server.History, nil, lock.Claims{Path: "/l"}).Status(), lin.OK)
 	}
-	with, err := Align(files, log)
-	check.OK(t, err)
-	without, err := Align(files, nil)
-	check.OK(t, err)
-	check.List(t, with, without)
 }
 
 // TestTokensThatNoClockExplains are an error.

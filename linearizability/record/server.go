@@ -35,8 +35,9 @@ func (f File) WithServer(changes []Change) (with File, offset time.Duration, err
 	if f.History.Server != nil {
 		return f, 0, errors.New("the history has the server's side already")
 	}
-	f.History.Ops = withSessions(f.History.Ops, changes)
-	p := newPlacement(f)
+	creates := Creates(f.History.Ops, changes)
+	f.History.Ops = withSessions(f.History.Ops, creates)
+	p := newPlacement(f, creates)
 	if offset, err = p.findOffset(changes); err != nil {
 		return f, 0, err
 	}
@@ -48,27 +49,46 @@ func (f File) WithServer(changes []Change) (with File, offset time.Duration, err
 
 // withSessions are the operations with the sessions that their tokens show: the session that made
 // the znode.
-func withSessions(list []linearizability.Op, changes []Change) []linearizability.Op {
-	makers := map[int64]int64{}
-	for _, c := range changes {
-		if c.Kind == linearizability.NodeCreated {
-			makers[c.Czxid] = c.Session
-		}
-	}
+func withSessions(list []linearizability.Op, creates map[int64]Change) []linearizability.Op {
 	list = slices.Clone(list)
 	for i, op := range list {
 		if grants(op) && op.Session == 0 {
-			list[i].Session = makers[op.Token]
+			list[i].Session = creates[op.Token].Session
 		}
 	}
 	return list
+}
+
+// Creates returns the changes that created the znodes of grants, by their tokens. It is empty if
+// the tokens are not czxids. Small numbers of a counter may be czxids by chance, but not all of
+// them: each token that lies within the changes must be one, and no other session than that of the
+// grant has made its znode.
+func Creates(list []linearizability.Op, changes []Change) map[int64]Change {
+	all, creates := map[int64]Change{}, map[int64]Change{}
+	for _, c := range changes {
+		if c.Kind == linearizability.NodeCreated {
+			all[c.Czxid] = c
+		}
+	}
+	for _, op := range list {
+		if !grants(op) || len(changes) == 0 || op.Token < changes[0].Zxid ||
+			op.Token > changes[len(changes)-1].Zxid {
+			continue
+		}
+		create, known := all[op.Token]
+		if !known || op.Session != 0 && create.Session != op.Session {
+			return nil
+		}
+		creates[op.Token] = create
+	}
+	return creates
 }
 
 // placement puts changes between the events of a history. A place n is behind the event of step n.
 type placement struct {
 	file    File
 	times   []time.Duration            // of each step, from 1
-	granted map[int64]int              // the first operation of each token
+	granted map[int64]int              // the first operation of each czxid
 	clients map[int64]string           // of sessions that one client uses
 	own     map[int64][]int            // operations by session, in the order of their calls
 	used    map[int64]map[string]int64 // step of the last call that a change of the kind took
@@ -77,7 +97,7 @@ type placement struct {
 	places  []int64
 }
 
-func newPlacement(f File) *placement {
+func newPlacement(f File, creates map[int64]Change) *placement {
 	p := &placement{
 		file: f, times: make([]time.Duration, f.History.End+1), granted: map[int64]int{},
 		clients: map[int64]string{}, own: map[int64][]int{}, used: map[int64]map[string]int64{},
@@ -87,7 +107,8 @@ func newPlacement(f File) *placement {
 		if op.Return >= 0 {
 			p.times[op.Return] = op.ReturnTime
 		}
-		if _, again := p.granted[op.Token]; grants(op) && !again {
+		_, again := p.granted[op.Token]
+		if _, known := creates[op.Token]; known && grants(op) && !again {
 			p.granted[op.Token] = i
 		}
 	}
