@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"reflect"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,13 +20,11 @@ func TestConnIsLikeThatOfTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 7 * time.Second
 		options := func(dials chan string) func(c *zk.Conn) {
+			var first sync.Once // a later dial may come beside a Close
 			return func(c *zk.Conn) {
 				zk.WithHostProvider(oneHost{})(c)
 				zk.WithDialer(func(string, string, time.Duration) (net.Conn, error) {
-					select {
-					case dials <- fieldsOf(c): // by the goroutine that writes them
-					default:
-					}
+					first.Do(func() { dials <- fieldsOf(c) }) // by the goroutine that writes them
 					return nil, errors.New("refused")
 				})(c)
 				zk.WithLogger(Quiet{})(c)
