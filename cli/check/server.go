@@ -63,9 +63,9 @@ func (c *Command) changes(k kind, h linearizability.History) ([]record.Change, e
 	}
 	sessions := sessionsOf(h)
 	list := c.ofObject(all, sessions)
-	if slices.ContainsFunc(h.Ops, writes) && !hasChangeOf(list, sessions) {
+	if len(sessions) > 0 && slices.ContainsFunc(h.Ops, writes) && !hasChangeOf(list, sessions) {
 		return nil, fmt.Errorf("--server-log: no client of the history has changed a znode of %s: "+
-			"the %s has another path, the log is of another ensemble, or no call has its session",
+			"the %s has another path, the log is of another ensemble, or its sessions are wrong",
 			c.Path, k.name)
 	}
 	return list, checkSessions(h)
@@ -108,8 +108,8 @@ func holds(op linearizability.Op) bool {
 // writes reports whether an operation has succeeded that must have changed a znode.
 func writes(op linearizability.Op) bool {
 	kinds := []string{
-		ops.Offer, ops.Poll, ops.Take, ops.Write, ops.CAS, ops.Add, ops.Next, ops.Set, ops.Enter,
-		ops.Begin, ops.Vote, ops.Join, ops.Update,
+		ops.Offer, ops.Poll, ops.Take, ops.Write, ops.CAS, ops.Add, ops.Next, ops.Enter, ops.Begin,
+		ops.Vote, ops.Join, ops.Update,
 	}
 	return op.OK() && !op.Empty && op.Output != ops.Refused &&
 		(holds(op) || slices.Contains(kinds, op.Kind))
