@@ -54,13 +54,7 @@ func (c *Command) changes(k kind, h linearizability.History) ([]record.Change, e
 	if err := c.checkTokens(record.Creates(h.Ops, all)); err != nil {
 		return nil, err
 	}
-	creates := record.Creates(h.Ops, c.ofObject(all, nil))
-	h.Ops = slices.Clone(h.Ops)
-	for i, op := range h.Ops {
-		if holds(op) {
-			h.Ops[i].Session = cmp.Or(op.Session, creates[op.Token].Session)
-		}
-	}
+	h.Ops = record.WithSessions(h.Ops, record.Creates(h.Ops, c.ofObject(all, nil)))
 	sessions := sessionsOf(h)
 	list := c.ofObject(all, sessions)
 	if slices.ContainsFunc(h.Ops, writes) && !hasChangeOf(list, sessions) {

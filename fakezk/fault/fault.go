@@ -419,10 +419,10 @@ func (f Fault) Validate() error {
 		return wrong("%s takes no duration", f.Kind)
 	case f.Kind.TakesCode() && f.Code == "":
 		return wrong("%s needs a code, as in %q; expected one of %s", f.Kind,
-			string(f.Kind)+" NoAuth ...", codeNames())
+			string(f.Kind)+" NoAuth ...", strings.Join(codeNames(), ", "))
 	case f.Kind.TakesCode() && proto.ErrorNamed(f.Code) == proto.OK:
 		return wrong("no error is called %q%s; expected one of %s", f.Code,
-			spelling.Meant(f.Code, strings.Split(codeNames(), ", ")), codeNames())
+			spelling.Meant(f.Code, codeNames()), strings.Join(codeNames(), ", "))
 	case !f.Kind.TakesCode() && f.Code != "":
 		return wrong("%s takes no code", f.Kind)
 	case f.At != 0 && (f.Op != "" || f.Path != "" || f.Conn != 0):
@@ -462,21 +462,19 @@ func (i KindInfo) coordinates() string {
 
 func unknownKind(name string) error {
 	return fmt.Errorf("unknown fault kind %q%s; expected one of %s", name,
-		spelling.Meant(name, strings.Split(kindNames(), ", ")), kindNames())
+		spelling.Meant(name, kindNames()), strings.Join(kindNames(), ", "))
 }
 
-func kindNames() string {
-	names := make([]string, len(Kinds()))
-	for i, info := range Kinds() {
-		names[i] = string(info.Kind)
+func kindNames() (names []string) {
+	for _, info := range Kinds() {
+		names = append(names, string(info.Kind))
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
-func codeNames() string {
-	var names []string
+func codeNames() (names []string) {
 	for _, code := range proto.Errors() {
 		names = append(names, code.String())
 	}
-	return strings.Join(names, ", ")
+	return names
 }

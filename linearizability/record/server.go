@@ -36,7 +36,7 @@ func (f File) WithServer(changes []Change) (with File, offset time.Duration, err
 		return f, 0, errors.New("the history has the server's side already")
 	}
 	creates := Creates(f.History.Ops, changes)
-	f.History.Ops = withSessions(f.History.Ops, creates)
+	f.History.Ops = WithSessions(f.History.Ops, creates)
 	p := newPlacement(f, creates)
 	if offset, err = p.findOffset(changes); err != nil {
 		return f, 0, err
@@ -47,9 +47,9 @@ func (f File) WithServer(changes []Change) (with File, offset time.Duration, err
 	return f, offset, nil
 }
 
-// withSessions are the operations with the sessions that their tokens show: the session that made
-// the znode.
-func withSessions(list []linearizability.Op, creates map[int64]Change) []linearizability.Op {
+// WithSessions are the operations with the sessions that their tokens show: the session that made
+// the znode. See [Creates].
+func WithSessions(list []linearizability.Op, creates map[int64]Change) []linearizability.Op {
 	list = slices.Clone(list)
 	for i, op := range list {
 		if grants(op) && op.Session == 0 {
