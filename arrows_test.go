@@ -165,8 +165,8 @@ var arrows = map[string]string{
 		fuzz/scenario fuzz/show internal/ballast internal/inflight linearizability
 		github.com/go-zookeeper/zk github.com/petermattis/goid pgregory.net/rapid`,
 	"fuzz/gallery": `
-		fuzz/builtin fuzz/hunt fuzz/object fuzz/scenario linearizability linearizability/ops recipes
-		recipes/classic github.com/go-zookeeper/zk`,
+		fuzz/builtin fuzz/hunt fuzz/object fuzz/scenario internal/spelling linearizability
+		linearizability/ops recipes recipes/classic github.com/go-zookeeper/zk`,
 	"cmd/zksim":            `cli`,
 	"examples/go/myzksim":  `cli fuzz/object github.com/go-zookeeper/zk`,
 	"cli/internal/command": `fuzz/saved fuzz/scenario fuzz/show`,

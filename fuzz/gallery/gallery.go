@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/spelling"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -148,7 +149,12 @@ func Named(names ...string) ([]Exhibit, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(exhibits, func(e Exhibit) bool { return e.IsCalled(name) })
 		if i < 0 {
-			return nil, fmt.Errorf("no exhibit is called %q; zksim gallery --list lists them", name)
+			var slugs []string
+			for _, e := range exhibits {
+				slugs = append(slugs, e.Slug)
+			}
+			return nil, fmt.Errorf("no exhibit is called %q%s; zksim gallery --list lists them", name,
+				spelling.Meant(name, slugs))
 		}
 		named = append(named, exhibits[i])
 	}

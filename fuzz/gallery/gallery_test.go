@@ -124,4 +124,8 @@ func TestUnknownExhibitIsAnInputError(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), `no exhibit is called "B999"`) {
 		t.Errorf("error %v", err)
 	}
+	_, err = gallery.Named("session-before-sequense")
+	if err == nil || !strings.Contains(err.Error(), "(did you mean session-before-sequence?)") {
+		t.Errorf("error %v", err)
+	}
 }
