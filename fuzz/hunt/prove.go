@@ -75,7 +75,8 @@ type Proof struct {
 	// Estimate is an estimate of the number of runs that Prove would begin without bounds on its
 	// time, from those so far. Of a tree, each run stands for a share, as if the ways on at each
 	// choice led to equally many runs (Knuth, Estimating the Efficiency of Backtrack Programs,
-	// 1975). Each known plan counts as an average one.
+	// 1975). Each known plan counts as an average one. If one way has most of the runs, the
+	// estimate is far too low until these are tried.
 	Estimate float64
 
 	calm    bool // all runs without a fault were tried, and hold
