@@ -199,8 +199,8 @@ func (t *toy) everyClass(walkers int, mistake func(w *walk)) (
 // less.
 func TestWalksShowAllThatEveryRunShows(t *testing.T) {
 	t.Parallel()
-	compared, noticed, most := 0, 0, testrun.Pick(2000, 100_000)
-	for seed := range uint64(testrun.Pick(100, 6000)) {
+	compared, noticed, most := 0, 0, testrun.Pick(2000, 20_000)
+	for seed := range uint64(testrun.Pick(100, 2000)) {
 		draw := rand.New(rand.NewPCG(seed, 0))
 		toy := toy{strikes: draw.IntN(3) > 0, first: draw.IntN(2) == 0}
 		for range 2 + draw.IntN(2) {
