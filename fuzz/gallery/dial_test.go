@@ -23,6 +23,12 @@ func dialing(w scenario.Workload) scenario.Workload {
 	return w
 }
 
+// notByDial says why an exhibit does not show when it dials by itself.
+var notByDial = map[string]string{
+	"own-name-of-old-session": "its holder hears of the end of its session before a pause ends; " +
+		"on a connection of its own all that follows the reply waits, too",
+}
+
 // leaves reports whether the client package leaves behind what is left: this one does not.
 func leaves(*scenario.Outcome) bool { return false }
 
