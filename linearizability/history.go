@@ -187,6 +187,9 @@ type Notice struct {
 	// Token is the [Op.Token] of the hold that a LockLost is about, for clients that hold several
 	// locks, as their goroutines may: 0 if it is not known.
 	Token int64
+	// Session is the session that a SessionExpired is about, for clients that have several: 0 if it
+	// is not known.
+	Session int64
 }
 
 // Sorted returns a copy in step order; the sort is stable.

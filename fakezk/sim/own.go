@@ -16,6 +16,8 @@ type ownConn struct {
 	host      string // dialed; "" for a connection of Connect
 	connected bool   // the client has been told of its session, and of no loss
 	closing   bool   // the client has closed its session
+	greeted   bool   // the client has asked for a session
+	session   int64  // that it asked for; 0 for a new one
 
 	withheld []int32   // the numbers of requests whose replies wait; see pauses
 	arrived  []arrival // what waits, in order
@@ -105,12 +107,22 @@ func (l *link) noteLost() {
 // told records what a client's own code is told.
 func (l *link) told(kind trace.NoticeKind) {
 	if !l.process.isDead() {
-		l.net.record.Notice(l.process.name, kind, "is told: %s", kind)
+		n := trace.Notice{Client: l.process.name, Kind: kind}
+		if kind == trace.SessionExpired {
+			n.Session = l.ownConn.session
+		}
+		l.net.record.Notice(n, "is told: %s", kind)
 	}
 }
 
-// noteRequest notes a request of the client.
+// noteRequest notes a request of the client. The first one asks for a session.
 func (c *ownConn) noteRequest(frame []byte) {
+	if !c.greeted {
+		c.greeted = true
+		r, _ := wire.DecodeConnectRequest(frame)
+		c.session = r.SessionID
+		return
+	}
 	if h, _, err := wire.DecodeHeader(frame); err == nil && h.Op == proto.OpCloseSession {
 		c.closing = true
 	}

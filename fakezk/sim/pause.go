@@ -84,6 +84,6 @@ func (s *pauses) resumeAll() {
 
 func (s *pauses) note(c *pausedCaller, kind trace.NoticeKind, format string) {
 	if !c.process.isDead() {
-		s.record.Notice(c.process.name, kind, format, c.request)
+		s.record.Notice(trace.Notice{Client: c.process.name, Kind: kind}, format, c.request)
 	}
 }

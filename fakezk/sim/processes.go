@@ -82,7 +82,7 @@ func (s *processes) crash(client int64, f *carry.Armed, until time.Duration) {
 		}
 		s.perform(s.faults.Fired(f))
 		p.client.dead.Store(true)
-		s.record.Notice(p.name, trace.Died, "dies")
+		s.record.Notice(trace.Notice{Client: p.name, Kind: trace.Died}, "dies")
 		if p.done {
 			continue
 		}

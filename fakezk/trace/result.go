@@ -253,4 +253,6 @@ type Notice struct {
 	Kind   NoticeKind
 	Step   int64
 	Time   time.Duration
+	// Session is the session that a SessionExpired is about, 0 if it is not known.
+	Session int64
 }

@@ -40,7 +40,7 @@ func savedOf(t *testing.T, e gallery.Exhibit) scenario.Scenario {
 func showsWithAnotherSeed(t *testing.T, s scenario.Scenario, property string) bool {
 	t.Helper()
 	plan := s.Plan
-	for s.Seed = range 3000 {
+	for s.Seed = range 500 {
 		draw := rand.New(rand.NewPCG(s.Seed, 0))
 		s.Plan = slices.Clone(plan)
 		for i := range s.Plan {
@@ -72,11 +72,11 @@ func TestExhibitsShowWhenTheyDial(t *testing.T) {
 				if why := notByDial[e.Slug]; why != "" {
 					t.Skip(why)
 				}
-				e.Wrong = dialing(e.Wrong)
-				h, err := e.Find(t.Context(), 1, gallery.MaxRuns)
-				check.OK(t, err)
-				if !h.Found() && !showsWithAnotherSeed(t, s, e.Property) {
-					t.Errorf("not found in %d scenarios", h.Runs)
+				if !showsWithAnotherSeed(t, s, e.Property) {
+					e.Wrong = dialing(e.Wrong)
+					h, err := e.Find(t.Context(), 1, gallery.MaxRuns)
+					check.OK(t, err)
+					check.Equal(t, h.Found(), true, "in %d scenarios", h.Runs)
 				}
 			}
 			s.Workload = dialing(e.Right)

@@ -27,8 +27,8 @@ func history(r *trace.Result, players []*Player) linearizability.History {
 	h.Notices = append(h.Notices, unansweredAtEnds(r)...)
 	for _, n := range r.Notices {
 		if kind, ok := noticeKinds[n.Kind]; ok {
-			h.Notices = append(h.Notices,
-				linearizability.Notice{Client: n.Client, Step: n.Step, Time: n.Time, Kind: kind})
+			h.Notices = append(h.Notices, linearizability.Notice{Client: n.Client, Step: n.Step,
+				Time: n.Time, Kind: kind, Session: n.Session})
 		}
 	}
 	return h

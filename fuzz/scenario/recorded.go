@@ -119,7 +119,8 @@ func (t recordedTrace) addNotice(n linearizability.Notice) {
 	for kind, judged := range noticeKinds {
 		if judged == n.Kind {
 			t.result.Notices = append(t.result.Notices,
-				trace.Notice{Client: n.Client, Kind: kind, Step: n.Step, Time: n.Time})
+				trace.Notice{Client: n.Client, Kind: kind, Step: n.Step, Time: n.Time,
+					Session: n.Session})
 		}
 	}
 }

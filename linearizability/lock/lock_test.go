@@ -69,6 +69,18 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 		{Name: "told of the end of another session",
 			Steps: "a@2 starts; a starts; a lock() owns a-0; a told expired; a ok@0#0; " +
 				"a unlocks a-0; rest"},
+		{Name: "phantom: the client was told which of its sessions had ended", Bad: lin.Safety,
+			Says:  "belongs to session 0x1, and the client was told at step 5 that it had ended",
+			Steps: "a@2 starts; a starts; a lock() owns a-0; a told expired@1; a ok@0#0"},
+		{Name: "told that its other session had ended",
+			Steps: "a@2 starts; a starts; a lock() owns a-0; a told expired@2; a ok@0#0; " +
+				"a unlocks a-0; rest"},
+		{Name: "told that its other session had ended, when its own had, too",
+			Steps: "a@2 starts; a lock() owns a-0; a expires a-0; a told expired@2; a ok@0#0; " +
+				"a told expired@1; b locks b-1; b unlocks b-1; rest"},
+		{Name: "a znode of no session, and two sessions",
+			Steps: "a@2 starts; a starts; a lock() creates a-0; a told expired; a ok@0#3; " +
+				"b lock(); a unlock() deletes a-0 ok; b creates b-1 ok@0#9; b unlock() deletes b-1 ok; rest"},
 		{Name: "the session ended during the call",
 			Steps: "a lock() owns a-0; a expires; a ok@0#0; a told expired; server deletes a-0; " +
 				"b locks b-1; b unlocks b-1; rest"},

@@ -235,6 +235,9 @@ func otherSession(z *judging.Znode, op lin.Op) string {
 // the call, so that no request of it can have been granted, or to the knowledge of the client. The
 // session of the call need not be known: a hold belongs to the session that made its znode.
 func (n holderNodes) deadSession(z *judging.Znode, op lin.Op) string {
+	if z.Owner == 0 {
+		return ""
+	}
 	end, _ := n.log.SessionEnd(z.Owner)
 	if end < op.Call && !n.kind.betweenCalls {
 		return fmt.Sprintf("%s belongs to session 0x%x, which had ended at step %d, before the call",
@@ -245,7 +248,8 @@ func (n holderNodes) deadSession(z *judging.Znode, op lin.Op) string {
 			"had ended", z.Path, z.Owner, step)
 	}
 	notice, told := judging.FirstNotice(n.history, op.Client, end, lin.SessionExpired)
-	if end < op.Return && told && notice.Step < op.Return && !n.hasOtherSession(z, end) {
+	if end < op.Return && told && notice.Session == 0 && notice.Step < op.Return &&
+		!n.hasOtherSession(z, end) {
 		return fmt.Sprintf("%s belongs to session 0x%x, which had ended at step %d, and the client "+
 			"was told so (%s) at step %d", z.Path, z.Owner, end, notice.Kind, notice.Step)
 	}
@@ -254,15 +258,18 @@ func (n holderNodes) deadSession(z *judging.Znode, op lin.Op) string {
 
 // toldBefore finds the step before the return of a call at which the client was told of the end of
 // a znode's session. That may be before the session's end in the log, which is the end of its
-// znodes: a server may take these later. If the client has, or had, another session of whose end it
-// may be told then, the notice tells nothing.
+// znodes: a server may take these later. A notice that names no session tells nothing if the client
+// has, or had, another session of whose end it may be told then.
 func (n holderNodes) toldBefore(z *judging.Znode, op lin.Op) (step int64, told bool) {
 	for _, notice := range n.history.Notices {
 		if notice.Client != op.Client || notice.Kind != lin.SessionExpired ||
 			notice.Step >= op.Return {
 			continue
 		}
-		if notice.Step > z.Created {
+		switch {
+		case notice.Session == z.Owner:
+			return notice.Step, true
+		case notice.Session == 0 && notice.Step > z.Created:
 			return notice.Step, n.onlySession(op.Client, notice.Step) == z.Owner
 		}
 	}
@@ -342,7 +349,8 @@ func (n holderNodes) whyPhantom(last *judging.Znode, op lin.Op) string {
 	}
 	notice, noticed := judging.FirstNotice(n.history, op.Client, last.Deleted, lin.SessionExpired,
 		lin.LockLost)
-	if noticed && notice.Step < op.Return {
+	isAbout := notice.Session == 0 || notice.Session == last.Owner
+	if noticed && isAbout && notice.Step < op.Return {
 		return fmt.Sprintf("%s was deleted at step %d, and the client was told so (%s) at step %d",
 			last.Path, last.Deleted, notice.Kind, notice.Step)
 	}

@@ -22,6 +22,7 @@ import (
 //	                      "-> x" is ok with an output, "empty" ok without an element, and
 //	                      "ok@2#7" ok in session 2 with token 7.
 //	told lost, told lost#7   a notice, about the hold with token 7
+//	told expired@2        a notice, about session 2
 //	starts, expires x,y   a session starts, or expires with its znodes
 //	watches x             a watch of the client is left at rest
 //	waits take x, waits take x 9
@@ -172,12 +173,16 @@ func (p *phrase) part(word string) {
 		p.returns(word, session, token)
 	case "told":
 		kind, token, about := strings.Cut(p.next(), "#")
+		kind, session, ofSession := strings.Cut(kind, "@")
 		if notices[kind] == 0 {
 			panic("no notice: " + kind)
 		}
 		p.Told(p.client, notices[kind])
 		if about {
 			p.H.Notices[len(p.H.Notices)-1].Token = number(token)
+		}
+		if ofSession {
+			p.H.Notices[len(p.H.Notices)-1].Session = number(session)
 		}
 	case "starts":
 		p.Starts(p.client, p.session)

@@ -40,9 +40,9 @@ func (r *Recorder) Log(actor, format string, args ...any) trace.Moment {
 }
 
 // Notice writes the World's own line about a client, and notes it.
-func (r *Recorder) Notice(client string, kind trace.NoticeKind, format string, args ...any) {
-	at := r.Log(client, format, args...)
-	r.journal.Notice(at, trace.Notice{Client: client, Kind: kind, Time: r.now()})
+func (r *Recorder) Notice(n trace.Notice, format string, args ...any) {
+	n.Time = r.now()
+	r.journal.Notice(r.Log(n.Client, format, args...), n)
 }
 
 // Server notes a new state of one of several servers, in the present step.
