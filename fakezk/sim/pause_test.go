@@ -2,6 +2,7 @@ package sim
 
 import (
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -144,4 +145,29 @@ func TestThePausedCodeHearsOfTheEndBehindItsReply(t *testing.T) {
 		})
 	p.wantLines(t, "a", "exists: false <nil>", "create: zk: connection closed")
 	between(t, "the paused one", p.when(t, "exists"), 3*second, 3*second+soon)
+}
+
+// TestTheEndOfASessionNamesIt to the code that has dialed two connections.
+func TestTheEndOfASessionNamesIt(t *testing.T) {
+	var ended, other int64
+	p := perform(t, "expire client=a op=exists request=1", func(s *stage) {
+		one, two := s.ownDial(), s.ownDial()
+		defer one.Close()
+		defer two.Close()
+		_, _ = two.Create("/x", nil, 0, worldACL)
+		other = two.SessionID()
+		_, _, _ = one.Get("/x")
+		ended = one.SessionID()
+		_, _, _ = one.Exists("/x")
+		_ = s.Sleep(s.ctx, 5*second)
+	})
+	for _, n := range p.Result.Notices {
+		want := int64(0)
+		if n.Kind == trace.SessionExpired {
+			want = ended
+		}
+		check.Equal(t, n.Session, want, "%s", n.Kind)
+	}
+	check.Equal(t, ended != other && slices.Contains(p.notices("a"), trace.SessionExpired), true,
+		"sessions %d and %d, notices %v", ended, other, p.notices("a"))
 }
