@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/zksim/zksim/cli/internal/command"
@@ -16,7 +18,7 @@ import (
 type proveCommand struct {
 	Workload string `arg:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them. Or an exhibit of the gallery, by its slug."`
 	//lint:ignore SA5008 kong reads every set
-	target  `embed:"" set:"clients=2" set:"rounds=1"`
+	target  `embed:"" set:"clients=2" set:"rounds=1" set:"seed=script" set:"servers=0: one." set:"addresses=N"`
 	Faults  int             `help:"Greatest number of faults of a run." default:"1"`
 	Lasting []time.Duration `help:"Lengths of faults of the kinds that last, such as stall and restart, which are tried only with these." placeholder:"DURATION"`
 	For     time.Duration   `help:"Time after which it ends without a proof; 0 is no bound." default:"1m" placeholder:"DURATION"`
@@ -65,6 +67,19 @@ func (c *proveCommand) Run(a *app) error {
 	return c.report(a, p, ended)
 }
 
+// ofOurs is the scope of a proof of the command, which hides counts from our code only.
+func ofOurs(scope string) string {
+	return strings.Replace(scope, "HideCounts promises that the code does", "our code does", 1)
+}
+
+// viewsText is a number of views, of which a proof counts up to hunt.MostViews.
+func viewsText(views int) string {
+	if views == hunt.MostViews {
+		return "at least 1,048,576"
+	}
+	return strconv.Itoa(views)
+}
+
 // settings are the flags that decide what the runs are, with their values.
 func (c *proveCommand) settings() string {
 	return fmt.Sprintf("%s; --faults=%d; --lasting=%v", c.target.settings(), c.Faults, c.Lasting)
@@ -80,7 +95,7 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 		Careless:   c.Careless, Faults: c.Faults, Seed: c.Seed,
 		Holds: p.Holds(), Complete: p.Complete, Sentence: p.String(), Runs: p.Runs,
 		Estimate: p.Estimate, Classes: p.Classes, Redundant: p.Redundant, Views: p.Views,
-		Undecided: p.Undecided, Scope: p.Scope()}
+		Undecided: p.Undecided, Scope: ofOurs(p.Scope())}
 	for _, d := range c.Lasting {
 		r.Lasting = append(r.Lasting, d.String())
 	}
@@ -91,18 +106,26 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 	if !c.JSON {
 		a.Printf("%s %s: %s%s\n", r.Workload, r.Implementation, p,
 			command.EndText(r.Interrupted, r.Error))
-		a.Printf("  %s begun, %d of them redundant; the clients have seen %d different ones\n",
-			command.Plural(p.Runs, "run"), p.Redundant, p.Views)
+	}
+	if !c.JSON && r.Scope != "" {
+		a.Printf("  %s begun, %d of them redundant; %s of these runs differ for some client\n",
+			command.Plural(p.Runs, "run"), p.Redundant, viewsText(p.Views))
 	}
 	switch {
 	case p.Violation != nil:
 		found, smallest, err := c.show(a, p)
 		r.Violation, r.Smallest, ended = &found, smallest, errors.Join(ended, err)
 	case !c.JSON:
-		a.Printf("%s\n", p.Scope())
+		if r.Scope != "" {
+			a.Printf("%s\n", r.Scope)
+		}
 		printUndecided(a.Env, p.FirstUndecided, false)
-		if c.Resume != "" && !p.Complete && r.Error == "" {
+		switch {
+		case p.Complete || r.Error != "":
+		case c.Resume != "":
 			a.Printf("what is left is in %s: the same command goes on\n", c.Resume)
+		default:
+			a.Printf("to get further, add --for 10m --resume FILE, and give that command until it is done\n")
 		}
 	}
 	if c.JSON {
@@ -152,7 +175,7 @@ func (c *proveCommand) show(a *app, p *hunt.Proof) (
 	if !c.JSON && smallest != "" {
 		a.Printf("\nsmallest: %s\n", smallest)
 		if scope != "" {
-			a.Printf("%s\n", scope)
+			a.Printf("%s\n", ofOurs(scope))
 		}
 	}
 	return found, smallest, c.findings(a.Env).keep(&found, small, unsteady)

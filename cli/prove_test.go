@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
@@ -41,6 +42,12 @@ func TestOwnCodeMayLookAtCountsOfChildren(t *testing.T) {
 	e := zksim(t.Context(), "prove counts --faults 0 --clients 1", counts)
 	e.has(t, 0, "counts mine: holds: ")
 	check.Equal(t, strings.Contains(e.stdout, "hidden"), false, "%s", e.stdout)
+}
+
+// TestTheMostViewsAreALowerBound of how many runs differ for some client.
+func TestTheMostViewsAreALowerBound(t *testing.T) {
+	check.Equal(t, viewsText(hunt.MostViews), "at least 1,048,576")
+	check.Equal(t, viewsText(hunt.MostViews-1), "1048575")
 }
 
 // TestNoRecipeLooksAtCountsOfChildren, as zksim prove promises; see hunt.Bounds. The one exhibit

@@ -69,8 +69,8 @@ func TestProofs(t *testing.T) {
 	}{
 		{"a violation", false, Bounds{}, "invariant is violated: "},
 		{"no time", true, Bounds{Faults: 2, Within: time.Nanosecond},
-			"zksim: not complete: 0 of an estimated 0 runs without a fault, none with one, " +
-				"for 2 clients, 1 round, at most 2 faults"},
+			"zksim: not complete: so far only runs without faults, and not all of them (0 of an " +
+				"estimated 0), for 2 clients, 1 round, at most 2 faults"},
 	} {
 		text := failure(func(tb TB) { Prove(tb, twoSteps(c.atomically), c.bounds) })
 		if !strings.HasPrefix(text, c.want) {

@@ -19,7 +19,9 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// Bounds say how large the runs are that [Prove] plays, and how long it may take.
+// Bounds say how large the runs are that [Prove] plays, and how long it may take. Memory grows with
+// the number of plans: the name of each is kept, and of those left what is to be tried under them.
+// With one fault there are some hundred plans, with two often a hundred times as many.
 type Bounds struct {
 	// Faults is the greatest number of faults of a run. They are of the kinds that take no time,
 	// and are not faults of servers.
@@ -51,8 +53,8 @@ type Proof struct {
 	Bounds   Bounds // as given
 	// Runs counts the runs that were begun. Classes are those that were played to their end: one
 	// for each class of runs with equal orders. Redundant are the others, which ended as soon as
-	// all that could follow was known from other runs. The order of equal things in them differs.
-	// A run that its fault does not reach is redundant, too.
+	// all that could follow was known from other runs. They differ from a class only in the order
+	// of things that commute. A run that its fault does not reach is redundant, too.
 	Runs, Classes, Redundant int
 	// Views counts the classes that differ in what some client has done, sent and got, up to
 	// MostViews.
@@ -60,7 +62,7 @@ type Proof struct {
 	// Plans counts the plans of faults, with the empty one, and Tried those whose runs were all
 	// tried.
 	Plans, Tried int
-	// Complete says that there is no other run within the bounds.
+	// Complete says that every run within the bounds was played, or equals one that was.
 	Complete bool
 	// Counts says that the code is told the true counts of children, because Bounds does not
 	// promise that it looks at none, or because a run has shown that it does.
@@ -107,9 +109,9 @@ type Proof struct {
 //   - Time passes when nothing is under way. So timers, the client's own and those of the code,
 //     come behind all messages that were sent before, and those of one instant in one order. So do
 //     the ends of contexts of the script that last longer than [sim.Lateness]. Shorter ones, and
-//     such pauses, take no time, so no timer ends within such a pause. Together the pauses of a
-//     client overtake a message by no more than that. A session does not end between two sleeps of
-//     the code in one call.
+//     such pauses, take no time, so no timer ends within such a pause. The pauses of a client add
+//     up to at most that ahead of a message on its way. A session does not end between two sleeps
+//     of the code in one call.
 //   - With a fault, at one server, the order of the begins and ends of calls of different clients
 //     for each order of their requests. Tried are the orders in which one hold ends, or its client
 //     hears that it may have, and another begins: of a lock, a lease, leadership, an element that
@@ -117,8 +119,8 @@ type Proof struct {
 //     of a barrier, and those of a call that is answered from memory, or returns after a loss of
 //     the client's own connection, and the begins and ends of others. Without a fault all orders
 //     of a begin and an end are tried.
-//   - When the server applies a request, beside the begins and ends of calls of other clients that
-//     it does not concern.
+//   - Whether the server applies a request before or after another client's unrelated call begins
+//     or ends.
 //   - Which server each client dials first. No server is behind while time passes.
 //   - The order of the names in a list of children.
 //   - Handshakes, pings and idle connections, which no fault strikes.
@@ -131,7 +133,8 @@ type Proof struct {
 //
 // Beside these runs, Prove plays each plan as a hunt does: messages, pauses and contexts take the
 // time that they have by the seed. It does so twice, and it is an error if these two runs differ.
-// They are not in the counts of runs, and no fault is tried at what comes only in them.
+// They are not in the counts of runs, and no fault is tried in them at what the other runs never
+// reach.
 //
 // The result, and the order in which it visits the classes, depends on the arguments alone, unless
 // b.For or ctx ends it.

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fuzz/hunt"
@@ -52,7 +53,8 @@ func (j *Proof) merge(other mergeable) error {
 	if err := sameWork(o.Workload+" "+o.Implementation, j.Workload+" "+j.Implementation); err != nil {
 		return err
 	}
-	if j.Violation == nil && o.Violation == nil && j.Scope != o.Scope {
+	j.Scope, o.Scope = cmp.Or(j.Scope, o.Scope), cmp.Or(o.Scope, j.Scope)
+	if j.Violation == nil && o.Violation == nil && tried(j.Scope) != tried(o.Scope) {
 		return errors.New("it has tried other things than the first report; expected the same " +
 			"numbers of children to be hidden, and one process to prove all if they are not")
 	}
@@ -69,6 +71,11 @@ func (j *Proof) merge(other mergeable) error {
 	}
 	return nil
 }
+
+const toBeTried = "to be tried, not finished: " // in the scope of a proof that is not complete
+
+// tried is the scope of a proof as if it were complete.
+func tried(scope string) string { return strings.ReplaceAll(scope, toBeTried, "tried: ") }
 
 // hasFewer reports whether a report has a violation, and another one has none with as few faults.
 func (j *Proof) hasFewer(than *Proof) bool {
@@ -89,6 +96,9 @@ func (j *Proof) finish(scenario.Catalogue) (bad bool) {
 	if j.Violation != nil {
 		j.Holds = false
 		return true
+	}
+	if j.Scope = tried(j.Scope); !j.Complete {
+		j.Scope = strings.ReplaceAll(j.Scope, "tried: ", toBeTried)
 	}
 	// The sentence does not name the lengths of faults.
 	bounds := hunt.Bounds{Faults: j.Faults, Lasting: make([]time.Duration, len(j.Lasting))}
