@@ -15,7 +15,7 @@ const release = "v0.1.0"
 
 // version is the output of --version: the name of the program, the version of this module in its
 // build, as the main module or as a dependency, and the version of Go. A build that has no version
-// of its own, or that of a commit, names the release, too.
+// of its own, that of a commit, or a module that is replaced, names the release, too.
 func version(name string, read func() (*debug.BuildInfo, bool)) string {
 	const unknown = "unknown version"
 	info, ok := read()
@@ -24,11 +24,16 @@ func version(name string, read func() (*debug.BuildInfo, bool)) string {
 	}
 	number := unknown
 	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
-		if m.Path == modulePath && m.Version != "" {
+		switch {
+		case m.Path != modulePath || m.Version == "":
+		case m.Replace != nil: // by a directory, which need not be that version
+			number = "replaced"
+		default:
 			number = m.Version
 		}
 	}
-	if number == unknown || strings.HasPrefix(number, "v0.0.0-") || number == "(devel)" {
+	if number == unknown || number == "replaced" || number == "(devel)" ||
+		strings.HasPrefix(number, "v0.0.0") {
 		number = release + " (" + number + ")"
 	}
 	return fmt.Sprintf("%s: %s %s, %s", name, modulePath, number, info.GoVersion)

@@ -30,6 +30,18 @@ func TestVersion(t *testing.T) {
 			}, "zksim: github.com/zksim/zksim v1.2.3, go1.26.0",
 		},
 		{
+			"a tool of a module that replaces zksim", debug.BuildInfo{
+				GoVersion: "go1.26.0", Main: other, Deps: []*debug.Module{{
+					Path: own.Path, Version: "v0.0.0", Replace: &debug.Module{Path: "../zksim"}}},
+			}, "zksim: github.com/zksim/zksim v0.1.0 (replaced), go1.26.0",
+		},
+		{
+			"a module without tags", debug.BuildInfo{
+				GoVersion: "go1.26.0", Main: other, Deps: []*debug.Module{{
+					Path: own.Path, Version: "v0.0.0"}},
+			}, "zksim: github.com/zksim/zksim v0.1.0 (v0.0.0), go1.26.0",
+		},
+		{
 			"a test", debug.BuildInfo{GoVersion: "go1.26.0"},
 			"zksim: github.com/zksim/zksim v0.1.0 (unknown version), go1.26.0",
 		},

@@ -42,6 +42,7 @@ func CheckServers(t rapid.TB, servers int, body func(rt *rapid.T, w *World)) {
 	if c.shrunk, err = loadShrunk(c.name); err != nil {
 		t.Fatal(err)
 	}
+	defer c.nameInvalid()
 	rapid.Check(t, c.check)
 	if err := unused(); err != nil {
 		t.Fatal(err)

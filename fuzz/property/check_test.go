@@ -170,6 +170,52 @@ func TestFaultsAreMadePlainerWhenRapidHasNoTime(t *testing.T) {
 	}
 }
 
+// TestFailFilesThatAreInvalidAreNamedOnce, with the plan beside, and the command that removes them.
+// A file that still fails, and one whose body passes, stay.
+func TestFailFilesThatAreInvalidAreNamedOnce(t *testing.T) {
+	quick(t)
+	testrun.SetFlag(t, "rapid.checks", "3")
+	draws, fails := 1, true
+	body := func(rt *rapid.T, w *property.World) {
+		for range draws {
+			rapid.Uint64().Draw(rt, "n")
+		}
+		if fails {
+			rt.Fatal("broken")
+		}
+	}
+	failing(t, body)
+	files, err := filepath.Glob("testdata/rapid/*/*.fail")
+	check.OK(t, err)
+	check.Equal(t, len(files), 1)
+	folder, err := filepath.Abs(filepath.Dir(files[0]))
+	check.OK(t, err)
+	name := filepath.Join(folder, t.Name()+"-0")
+	check.OK(t, os.Rename(files[0], name+".fail")) // a later file of this second has its name
+	check.OK(t, os.WriteFile(name+".plan", []byte("seed: 1\n"), 0o666))
+
+	const says = "zksim: the test draws more than these fail files have: the bug is mended, or the " +
+		"draws are others; to remove them: rm "
+	for _, c := range []struct {
+		name  string
+		draws int
+		fails bool
+		want  int
+	}{
+		{"as before", 1, true, 0}, {"mended, with the same draws", 1, false, 0},
+		{"mended, and more draws", 9, false, 1}, {"broken, and more draws", 9, true, 1},
+	} {
+		draws, fails = c.draws, c.fails
+		s := &recordingTB{name: t.Name()}
+		done := make(chan struct{})
+		go func() { defer close(done); property.Check(s, body) }()
+		<-done
+		out := s.out.String()
+		check.Equal(t, strings.Count(out, says), c.want)
+		check.Equal(t, strings.Contains(out, says+name+".fail "+name+".plan\n"), c.want == 1)
+	}
+}
+
 // TestTheReasonOfAFailureIsTold: each body fails in its own way.
 func TestTheReasonOfAFailureIsTold(t *testing.T) {
 	for _, c := range []struct {

@@ -52,7 +52,9 @@
 //
 // rapid writes a fail file to testdata/rapid, and this package the plan beside it, if it is not the
 // drawn one. Each later run of the test begins with the files there. -rapid.failfile and
-// -rapid.seed repeat a failure; the same seed gives the same trace.
+// -rapid.seed repeat a failure; the same seed gives the same trace. A body that draws more than a
+// fail file has, as it may once its bug is mended, makes the file invalid: the log has the command
+// that removes it.
 //
 // A failure is not saved as a scenario file, because the script consists of code of the test and
 // draws of rapid. The fail file has the draws and the story of the failure, and the plan has the

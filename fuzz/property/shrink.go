@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/saved"
 	"pgregory.net/rapid"
 )
 
@@ -57,7 +58,7 @@ func (c *checker) shrinkPlan() {
 	if slices.Equal(c.last.plan, first.plan) {
 		return
 	}
-	name = strings.TrimSuffix(name, ".fail") + ".plan"
+	name = planBeside(name)
 	best := shrunkPlan{c.last.seed, c.last.drawn, c.last.plan}
 	c.shrunk = slices.Insert(c.shrunk, 0, best)
 	if err := os.WriteFile(name, []byte(best.text()), 0o666); err != nil {
@@ -75,7 +76,8 @@ func (c *checker) firstThatFails(best *played, bits []byte, tries *int) *played 
 		if *tries++; *tries > mostTries || c.now().Sub(c.gained) > patience {
 			return nil
 		}
-		if p := c.again(bits, plan); p != nil && p.failure != nil &&
+		p, _ := c.again(bits, func(uint64, []fault.Fault) []fault.Fault { return plan })
+		if p != nil && p.failure != nil &&
 			p.failure.place == c.last.failure.place &&
 			p.failure.reported == c.last.failure.reported {
 			return p
@@ -84,20 +86,59 @@ func (c *checker) firstThatFails(best *played, bits []byte, tries *int) *played 
 	return nil
 }
 
-// again plays the draws of a fail file with another plan. It is nil if that cannot be done.
-func (c *checker) again(bits []byte, plan []fault.Fault) (p *played) {
-	done := make(chan struct{})
+// again plays the draws of a fail file with a plan of choice. The run is nil if that cannot be
+// done. fits is false if the body draws more than the file has: then rapid calls the file invalid.
+func (c *checker) again(
+	bits []byte, choose func(seed uint64, drawn []fault.Fault) []fault.Fault,
+) (p *played, fits bool) {
+	done, test := make(chan struct{}), new(testing.T)
 	go func() {
 		defer close(done)
 		// After an error that was reported rapid ends the goroutine, or panics for want of a test.
 		defer func() { _ = recover() }()
 		rapid.MakeFuzz(func(rt *rapid.T) {
-			p = c.play(rt, func(uint64, []fault.Fault) []fault.Fault { return plan })
-		})(new(testing.T), bits)
+			p = c.play(rt, choose)
+			if f := p.failure; f != nil && f.isSkip() {
+				panic(f.value)
+			}
+		})(test, bits)
 	}()
 	<-done
-	return p
+	return p, !test.Skipped()
 }
+
+// nameInvalid logs which fail files rapid has called invalid, and the command that removes them.
+func (c *checker) nameInvalid() {
+	names, err := filepath.Glob(filepath.Join(failFolder(c.name), "*.fail"))
+	if given := givenFile(); given != "" && !slices.Contains(names, given) {
+		names = append(names, given)
+	}
+	var files []string
+	for _, name := range names {
+		bits, unread := drawsOf(name)
+		if err != nil || unread != nil {
+			continue // rapid has said so
+		}
+		if _, fits := c.again(bits, c.chosen); fits {
+			continue
+		}
+		for _, file := range []string{name, planBeside(name)} {
+			if full, err := filepath.Abs(file); err == nil {
+				file = full
+			}
+			if _, err := os.Stat(file); err == nil {
+				files = append(files, saved.ShellWord(file))
+			}
+		}
+	}
+	if len(files) > 0 {
+		c.tb.Logf("zksim: the test draws more than these fail files have: the bug is mended, or the "+
+			"draws are others; to remove them: rm %s", strings.Join(files, " "))
+	}
+}
+
+// planBeside is the file with the plan for a fail file.
+func planBeside(name string) string { return strings.TrimSuffix(name, ".fail") + ".plan" }
 
 // smallerPlans lists plans with one fault less, and then those with a plainer kind of one fault.
 func smallerPlans(plan []fault.Fault, servers int) (list [][]fault.Fault) {
@@ -143,9 +184,15 @@ func failFile(test string) (name string, bits []byte, err error) {
 		}
 		name = slices.Max(names)
 	}
+	bits, err = drawsOf(name)
+	return name, bits, err
+}
+
+// drawsOf is what a fail file has drawn, as bytes.
+func drawsOf(name string) (bits []byte, err error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
@@ -154,12 +201,12 @@ func failFile(test string) (name string, bits []byte, err error) {
 		if draw, is := strings.CutPrefix(lines.Text(), "0x"); is {
 			n, err := strconv.ParseUint(draw, 16, 64)
 			if err != nil {
-				return "", nil, fmt.Errorf("%s: %w", name, err)
+				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 			bits = binary.LittleEndian.AppendUint64(bits, n)
 		}
 	}
-	return name, bits, lines.Err()
+	return bits, lines.Err()
 }
 
 // failFolder is where rapid writes the fail files of a test.
@@ -193,7 +240,7 @@ func loadShrunk(test string) (list []shrunkPlan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	beside := strings.TrimSuffix(givenFile(), ".fail") + ".plan"
+	beside := planBeside(givenFile())
 	if _, err := os.Stat(beside); err == nil && givenFile() != "" &&
 		!slices.Contains(names, beside) {
 		names = append(names, beside)

@@ -133,7 +133,11 @@ func InParallel[T any](things []T, do func(T) error) error {
 	errs := make([]error, len(things))
 	var all sync.WaitGroup
 	for i, thing := range things {
-		all.Go(func() { errs[i] = do(thing) })
+		all.Add(1)
+		go func() { // all.Go asks for Go 1.25
+			defer all.Done()
+			errs[i] = do(thing)
+		}()
 	}
 	all.Wait()
 	return errors.Join(errs...)
