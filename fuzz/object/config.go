@@ -3,7 +3,6 @@ package object
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -16,9 +15,9 @@ import (
 )
 
 // Configurer is a configuration centre under test: a cache of its settings, and writes that go to
-// the server. Errors of writes that wrap zk.ErrNodeExists, zk.ErrNoNode or zk.ErrBadVersion say
-// that the setting has another version. Other errors that are not ambiguous (see [ErrAmbiguous])
-// promise that nothing was written.
+// the server. Errors of writes that wrap zk.ErrNodeExists, zk.ErrNoNode or zk.ErrBadVersion, or
+// those of a fork with the same words, say that the setting has another version. Other errors that
+// are not ambiguous (see [ErrAmbiguous]) promise that nothing was written.
 type Configurer interface {
 	Cacher
 	// Get returns a setting in the cache, and Fetch the one at the server.
@@ -222,8 +221,7 @@ func (p *configPlayer) end(c scenario.Call, err error, output string) error {
 		c.OK(linearizability.Result{Output: output})
 	case isAmbiguous(err):
 		c.Unknown(linearizability.Result{}, err)
-	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode),
-		errors.Is(err, zk.ErrBadVersion):
+	case says(err, zk.ErrNodeExists, zk.ErrNoNode, zk.ErrBadVersion):
 		c.OK(linearizability.Result{Output: ops.Refused})
 		return nil
 	default:

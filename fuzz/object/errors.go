@@ -32,6 +32,19 @@ func isAmbiguous(err error) bool {
 	return errors.As(err, &e) && e.Ambiguous()
 }
 
+// says reports whether an error wraps one with the words of some other one: forks of the client
+// package have errors of their own with equal words.
+func says(err error, some ...error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		for _, other := range some {
+			if errors.Is(err, other) || err.Error() == other.Error() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // failed records the error of a write, pauses, and returns it.
 func failed(p *scenario.Player, c scenario.Call, definite bool, err error) error {
 	if definite && !isAmbiguous(err) {
