@@ -65,7 +65,7 @@ func TestRandomProofsShowAllThatEveryRunShows(t *testing.T) {
 		if !p.Complete || p.Classes == 0 {
 			continue // it takes too long, or its fault does not strike
 		}
-		want, runs := everyRun(t, s, testrun.Pick(100, 1000), shown)
+		want, runs, _ := everyRun(t, s, testrun.Pick(100, 1000), shown)
 		if not := missing(want, got); len(not) > 0 {
 			t.Fatalf("%s, %d servers: %d classes of %d runs show %d of %d; missing:\n%s", text,
 				s.Script.Servers, p.Classes, runs, len(got), len(want), not[0])

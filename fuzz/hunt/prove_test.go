@@ -39,7 +39,7 @@ func TestProofShowsTheOrdersOfCallsAndReplies(t *testing.T) {
 			t.Parallel()
 			s := tinyWith(t, c.plan, c.scripts...)
 			for _, all := range []bool{false, true} {
-				want, _ := everyRun(t, s, mostRuns(), inOrder(all))
+				want, _, _ := everyRun(t, s, mostRuns(), inOrder(all))
 				got, _ := everyClass(t, s, inOrder(all), func(w *walk) { w.all = all })
 				check.Equal(t, len(missing(want, got)), 0, "orders that are not shown; all: %t", all)
 				deaf, _ := everyClass(t, s, inOrder(all), func(w *walk) {
@@ -138,7 +138,7 @@ func TestProofShowsAllThatEveryRunShows(t *testing.T) {
 		t.Run(c.plan+strings.Join(c.scripts, " | "), func(t *testing.T) {
 			t.Parallel()
 			s := tinyWith(t, c.plan, c.scripts...)
-			want, runs := everyRun(t, s, mostRuns(), shown)
+			want, runs, _ := everyRun(t, s, mostRuns(), shown)
 			got, classes := everyClass(t, s, shown, func(*walk) {})
 			t.Logf("%d runs, %d classes, %d different", runs, classes, len(want))
 			if not := missing(want, got); len(not) > 0 {
@@ -177,7 +177,7 @@ func TestProofHidesCounts(t *testing.T) {
 		t.Run(strings.Join(c.scripts, " | "), func(t *testing.T) {
 			t.Parallel()
 			s := tiny(c.scripts...)
-			want, _ := everyRun(t, s, mostRuns(), shown)
+			want, _, _ := everyRun(t, s, mostRuns(), shown)
 			_, all := everyClass(t, s, shown, func(*walk) {})
 			p := newProver(s)
 			p.Bounds.HideCounts, p.Counts = true, false
@@ -243,7 +243,7 @@ func TestProofShowsReadsOfThePast(t *testing.T) {
 			for seed := range uint64(2) { // the seed says who is at which server
 				s := tinyWith(t, c.plan, c.scripts...)
 				s.Script.Servers, s.Seed = 2, 1+seed
-				want, runs := everyRun(t, s, mostRuns(), shown)
+				want, runs, _ := everyRun(t, s, mostRuns(), shown)
 				got, classes := everyClass(t, s, shown, func(*walk) {})
 				t.Logf("%d runs, %d classes, %d different", runs, classes, len(want))
 				for _, view := range missing(want, got) {
@@ -315,20 +315,24 @@ func TestProofsVisitTheSameClasses(t *testing.T) {
 	t.Parallel()
 	w, err := builtin.Workloads().Find("lock", "")
 	check.OK(t, err)
-	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
-	visits := func(workers int) (list []string) {
+	lock := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
+	visits := func(s scenario.Scenario, workers, faults int) (list []string) {
 		p := newProver(s)
-		p.workers = workers
+		p.workers, p.Bounds.Faults = workers, faults
 		p.visit = func(o *scenario.Outcome) {
-			list = append(list, o.Scenario.Schedule.String()+" "+o.Result.Trace.Hash())
+			list = append(list, planName(o.Scenario.Plan)+" "+o.Scenario.Schedule.String()+" "+
+				o.Result.Trace.Hash())
 		}
 		p.plan(nil)
 		check.OK(t, p.run(t.Context()))
-		check.Equal(t, p.Redundant, 0, "runs that were begun in vain")
+		check.Equal(t, faults > 0 || p.Redundant == 0, true, "runs that were begun in vain")
 		return list
 	}
-	first := visits(1)
-	check.List(t, visits(2), first)
+	withFault := visits(tiny("get /x", "recall /x"), 1, 1)
+	check.List(t, visits(tiny("get /x", "recall /x"), 2, 1), withFault)
+	check.Equal(t, len(withFault) > 50, true, "%d classes with a fault", len(withFault))
+	first := visits(lock, 1, 0)
+	check.List(t, visits(lock, 2, 0), first)
 	slices.Sort(first)
 	if len(slices.Compact(first)) < 50 {
 		t.Errorf("%d classes; want each once, and many", len(first))

@@ -3,6 +3,7 @@ package hunt
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
@@ -208,9 +210,10 @@ func endsHold(ops []linearizability.Op, call linearizability.Op) bool {
 func mostRuns() int { return testrun.Pick(200, 3000) }
 
 // everyRun is all that can be seen in the runs of a scenario, each of which it plays: the dumb
-// twin of Prove. If there are more than most, it plays as many again at random.
+// twin of Prove. If there are more than most, it is not complete, and plays as many again at
+// random.
 func everyRun(t *testing.T, s scenario.Scenario, most int, show func(o *scenario.Outcome) string) (
-	seen map[string]bool, runs int,
+	seen map[string]bool, runs int, complete bool,
 ) {
 	t.Helper()
 	seen = map[string]bool{}
@@ -228,16 +231,16 @@ func everyRun(t *testing.T, s scenario.Scenario, most int, show func(o *scenario
 		runs++
 	}
 	var choices testrun.Choices
-	for more := true; more && runs < most; more = choices.Next() {
+	for ; !complete && runs < most; complete = !choices.Next() {
 		play(choices.Choose)
 	}
-	if runs == most {
+	if !complete {
 		draw := rand.New(rand.NewPCG(0, 0))
 		for range most {
 			play(draw.IntN)
 		}
 	}
-	return seen, runs
+	return seen, runs, complete
 }
 
 // missing are the views that some runs show and others do not.
@@ -269,4 +272,68 @@ func everyClassOf(t *testing.T, p *prover, show func(o *scenario.Outcome) string
 	p.visit = func(o *scenario.Outcome) { seen[show(o)] = true }
 	check.OK(t, p.run(t.Context()))
 	return seen
+}
+
+// TestProofShowsExactlyWhatEveryRunShows of scripts that are so small that every run is played.
+func TestProofShowsExactlyWhatEveryRunShows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		plan    string
+		scripts []string
+	}{
+		{"", []string{"get /x", "recall /y"}},
+		{"", []string{"store /x, pause", "recall /y"}},
+		{"", []string{"get /x", "store /x"}},
+		{"drop-reply client=a request=1", []string{"store /x", "recall /x"}},
+		{"crash client=a request=1", []string{"store /x", "get /x"}},
+	} {
+		text := c.plan + " " + strings.Join(c.scripts, " | ")
+		s, show := tinyWith(t, c.plan, c.scripts...), inOrder(true)
+		want, runs, complete := everyRun(t, s, 1000, show)
+		check.Equal(t, complete, true, "every run is played, of %s: %d", text, runs)
+		got, _ := everyClass(t, s, show, func(w *walk) { w.all = true })
+		check.List(t, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+		deaf, _ := everyClass(t, s, show, func(w *walk) {
+			w.all, w.deaf, w.noLoss = true, true, true
+			w.commute = func(a, b trace.Thing) bool { return a.Client != b.Client }
+		})
+		check.Equal(t, len(deaf) < len(want), true, "the comparison notices a mistake, of %s", text)
+	}
+}
+
+// TestFaultsStrikeEveryPlaceOfEveryRun: each request, notification and instant.
+func TestFaultsStrikeEveryPlaceOfEveryRun(t *testing.T) {
+	t.Parallel()
+	s := tiny("await /x, nap, get /y", "store /x")
+	want := map[string]bool{"": true}
+	everyRun(t, s, 200, func(o *scenario.Outcome) string {
+		add := func(kinds, format string, args ...any) {
+			for kind := range strings.FieldsSeq(kinds) {
+				want[kind+" client="+fmt.Sprintf(format, args...)] = true
+			}
+		}
+		for _, r := range o.Result.Requests {
+			add("drop-request drop-reply cut cut-mid-frame expire crash", "%s request=%d", r.Client,
+				r.Number)
+		}
+		for _, e := range o.Result.Events {
+			add("cut cut-mid-frame", "%s event=%d", e.Client, e.Number)
+		}
+		for _, op := range o.History.Ops {
+			at := sim.Instant
+			if op.Kind == "get" { // behind the nap
+				at += o.Result.Trace.Entry(op.Call).Time
+			}
+			add("expire", "a at=%v", at)
+			add("expire", "b at=%v", at)
+		}
+		return ""
+	})
+	p := newProver(s)
+	p.Bounds.Faults = 1
+	p.plan(nil)
+	for tree := p.trees[0]; len(tree.walkers) > 0; {
+		check.OK(t, p.playSome(t.Context()))
+	}
+	check.List(t, slices.Sorted(maps.Keys(p.planned)), slices.Sorted(maps.Keys(want)))
 }
