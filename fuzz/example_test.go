@@ -2,6 +2,7 @@ package fuzz_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/object"
@@ -16,4 +17,18 @@ func ExampleTest() {
 		}, object.LockClaims{Fair: true, MaxHerd: 1}))
 	}
 	_ = test // in a file of one's own: func TestMyLock(t *testing.T) { ... }
+}
+
+// Without faults a proof takes some seconds, with one some minutes. It also needs
+// go test -timeout 20m.
+func ExampleProve() {
+	test := func(t *testing.T) {
+		lock := object.Lock(func(env object.Env) object.Locker {
+			return recipes.NewLock(env.Conn, "/lock")
+		})
+		fuzz.Prove(t, lock, fuzz.Bounds{})
+		// NewLock reads no Cversion, NumChildren or Pzxid.
+		fuzz.Prove(t, lock, fuzz.Bounds{Faults: 1, HideCounts: true, Within: 15 * time.Minute})
+	}
+	_ = test // in a file of one's own: func TestMyLockHolds(t *testing.T) { ... }
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // Bounds say how large the runs are that [Prove] plays. The zero value is two clients, one round,
-// no faults and a minute.
+// no faults and a minute. Memory grows with the number of plans of faults: the name of each is
+// kept. With two faults there are often a hundred times as many as with one.
 type Bounds struct {
 	// Clients and Rounds are those of the script; 0 means 2 clients and 1 round.
 	Clients, Rounds int

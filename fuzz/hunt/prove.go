@@ -21,7 +21,7 @@ import (
 
 // Bounds say how large the runs are that [Prove] plays, and how long it may take. Memory grows with
 // the number of plans: the name of each is kept, and of those left what is to be tried under them.
-// With one fault there are some hundred plans, with two often a hundred times as many.
+// With two faults there are often a hundred times as many as with one.
 type Bounds struct {
 	// Faults is the greatest number of faults of a run. They are of the kinds that take no time,
 	// and are not faults of servers.
