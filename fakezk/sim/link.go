@@ -28,6 +28,9 @@ type link struct {
 	up, down traffic
 	unsent   unsent
 	hungUp   bool // the client closed its end, and the server will hear of it
+	// asking are the ids of the goroutines that wait for replies, by the first bytes of the
+	// requests, which are those of the replies, too; see noteSenders.
+	asking map[string]string
 
 	arriveUp, arriveDown func() // deliverUp and deliverDown
 }
@@ -76,13 +79,19 @@ func (l *link) takeWrites() {
 	if err != nil {
 		l.send(true, &carry.Message{End: err})
 	}
+	var requests []*carry.Message
 	for _, f := range frames {
+		m := newMessage(f, nil)
 		if isRequest(f) {
 			l.process.counted.Request(l.net.agenda.Elapsed())
+			if l.asking != nil {
+				requests = append(requests, m)
+			}
 		}
 		l.ownConn.noteRequest(f)
-		l.send(true, newMessage(f, nil))
+		l.send(true, m)
 	}
+	l.noteSenders(requests)
 	clear(frames)
 	if closing && !l.hungUp {
 		l.hungUp = true
@@ -121,10 +130,11 @@ func (l *link) send(up bool, m *carry.Message) {
 	t.last = n.agenda.Schedule(at, deliver)
 }
 
-// noteSent notes a message that is about to be queued. The end of a connection is none.
+// noteSent notes a message that is about to be queued. The end of a connection is none, and half of
+// a message is none either: the other half stands for both.
 func (l *link) noteSent(up bool, m *carry.Message) {
-	if m.End == nil && !l.process.isDead() {
-		label := labelOf(m)
+	label := labelOf(m)
+	if m.End == nil && !l.process.isDead() && (up || label.about != nil) {
 		label.note = l.net.record.Sent(label.from, trace.Message{Client: l.process.name,
 			Conn: l.conn.Number, Server: l.conn.Server + 1, Up: up, Op: l.opOf(up, m)})
 	}
@@ -191,6 +201,9 @@ func (l *link) reach(a arrival) {
 		return
 	}
 	l.noteReply(a.bytes)
+	if len(a.bytes) >= 8 {
+		delete(l.asking, string(a.bytes[4:8]))
+	}
 	l.end.HandOver(a.bytes, l.net.agenda.ClockLag())
 }
 

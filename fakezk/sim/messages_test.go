@@ -78,3 +78,39 @@ func TestLostMessagesNameTheFault(t *testing.T) {
 		}
 	}
 }
+
+// TestALostReplyIsAMessage: also if half of it arrives. A reply whose half is late arrives.
+func TestALostReplyIsAMessage(t *testing.T) {
+	for kind, lost := range map[fault.Kind]bool{
+		fault.DropReply: true, fault.CutMidFrame: true,
+		fault.Cut: false, fault.StallMidFrame: false,
+	} {
+		f := fault.Fault{Kind: kind, Client: "a", Request: 2}
+		if kind == fault.StallMidFrame {
+			f.For = time.Second
+		}
+		r := mustRun(t, World{Seed: 3, Clients: lockers(1, 1), Plan: []fault.Fault{f}})
+		replies := 0
+		for _, m := range r.Messages() {
+			if !m.Up && (m.Lost || m.From == r.Requests[1].Step) {
+				replies++
+				check.Equal(t, m.Lost, lost, "%s: %+v is lost", kind, m)
+			}
+		}
+		check.Equal(t, replies, 1, "%s: replies to request 2, or lost ones", kind)
+	}
+}
+
+// TestSendersAreFound of each request, and the run is no other one.
+func TestSendersAreFound(t *testing.T) {
+	w := World{Seed: 3, Clients: lockers(3, 2)}
+	plain := mustRun(t, w)
+	w.Senders = true
+	r := mustRun(t, w)
+	check.Equal(t, r.Trace.Hash(), plain.Trace.Hash(), "trace")
+	check.Equal(t, len(r.Senders)-len(plain.Senders), len(r.Requests), "senders")
+	for _, s := range r.Senders {
+		check.Equal(t, s.Goroutine, r.Messages()[s.Message].Client, "goroutine")
+		check.Contains(t, s.Stack, "zk.(*Lock).")
+	}
+}

@@ -29,6 +29,7 @@ type network struct {
 	lastConn engine.ConnID
 	sent     int64    // messages so far
 	frames   [][]byte // of the last call of split
+	looks    int      // at all goroutines; see noteSenders
 }
 
 // ordered reports whether messages are delivered by an order, and not after their latencies.
@@ -41,6 +42,9 @@ func (n *network) open(d *dialing, number int) *link {
 		ownConn: ownConn{host: d.host}}
 	l.conn = &carry.Conn{ID: int64(l.id), Client: &d.process.peer, Number: number, Server: d.server}
 	l.arriveUp, l.arriveDown = l.deliverUp, l.deliverDown
+	if n.inbox.world.Senders {
+		l.asking = map[string]string{}
+	}
 	l.frames.Max = n.maxFrame
 	b := n.inbox // which release leaves
 	l.end = tlsend.New(d.host, func(p []byte) { b.write(l, p) }, func() { b.end(l) })

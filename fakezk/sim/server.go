@@ -97,6 +97,9 @@ func (s *server) send(r engine.Reaction, reply reply, on *carry.Conn, f *carry.A
 				labelOf(m).from = s.record.Event(l.process.name, m)
 			}
 			s.perform(l.conn.FromServer(m, damage, s.agenda.Now()))
+			if damage != nil && labelOf(m).note == 0 {
+				l.noteSent(false, m) // it is lost, or its second half is
+			}
 		}
 		if out.Close {
 			s.perform(l.conn.ServerClosed(damage))
@@ -140,8 +143,9 @@ func (s *server) noteRequest(l *link, m *carry.Message, r *engine.Request) (
 	}
 	kept := *r
 	at := s.logRequest(l, m, &kept)
-	if want := s.stackOf; m.Number == want.Number && l.process.name == want.Client {
-		s.record.Senders(l.process.client.senders())
+	if want := s.stackOf; m.Number == want.Number && l.process.name == want.Client &&
+		l.connect > 0 {
+		s.record.Senders(labelOf(m).note, l.senders(nil))
 	}
 	if m.Number > 0 {
 		s.record.Request(at, m)

@@ -103,6 +103,9 @@ type World struct {
 		Client string
 		Number int // of the client's requests, from 1
 	}
+	// Senders finds the senders of the first 2,000 requests; see [trace.Result.Senders]. It
+	// makes the run slow, and no different.
+	Senders bool
 
 	unordered  bool // negative control: no canonical order, see the tests
 	noDeferral bool // for tests: no ping is put off, and replies to pings are handed over

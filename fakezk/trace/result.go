@@ -71,9 +71,10 @@ type Result struct {
 	// Leaked. Clients whose connections the World could not close are missing. It is nil if
 	// Leaked is empty, if the run could not be ended, and in a real world.
 	Scripts map[int64]string
-	// Senders are stacks of goroutines: of those that waited for replies on the connection of the
-	// request sim.World.StackOf when that request reached the server.
-	Senders []string
+	// Senders are goroutines that may have sent a request: with sim.World.StackOf those that waited
+	// for replies on its connection when it reached the server, and with sim.World.Senders those
+	// that began to wait when it was sent. There are several if it may be any of them.
+	Senders []Sender
 	// Spins says that one of the goroutines of Leaked or Frozen still computes.
 	Spins bool
 	// Elapsed is the virtual time from start to rest; Steps counts the steps.
@@ -105,6 +106,16 @@ func (r *Result) Messages() []Message {
 		list = append(list, m.Message)
 	}
 	return list
+}
+
+// A Sender is a goroutine that may have sent a request.
+type Sender struct {
+	// Message is the index of the request in Messages.
+	Message int
+	// Goroutine is the actor of the lines that it writes into the trace; it is "" if the code under
+	// test has begun it.
+	Goroutine string
+	Stack     string
 }
 
 // A Runaway is code under test that works without end. One of its numbers is not 0.

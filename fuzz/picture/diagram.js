@@ -235,8 +235,8 @@ function arrowOf(m) {
 function drawMessage(root, m, seen) {
   const a = arrowOf(m);
   if (!a || !seen(a.y1, a.y2)) return;
-  const kind = m.lost ? "lost" : m.op === "ping" ? "ping" : !m.up && m.op ? "event" :
-    m.up ? "request" : "reply";
+  const kind = (m.op === "ping" ? "ping" : !m.up && m.op ? "event" : m.up ? "request" : "reply") +
+    (m.lost ? " lost" : "");
   const chosen = view.message === m ? " chosen" : "";
   const ends = { x1: a.x1, y1: a.y1, x2: a.x2, y2: a.y2 };
   svg("line", { class: `arrow ${kind}${chosen}`, style: `--c:${a.client.colour}`, ...ends }, root);

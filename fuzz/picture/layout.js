@@ -9,8 +9,8 @@ const verdictSteps = new Set(run.verdicts.filter((v) => v.status === "violated")
   .flatMap((v) => v.steps));
 const strikeAt = group(run.strikes, (s) => s.step);
 const changesAt = group(run.changes, (c) => c.step);
-const arrivalAt = new Map();
-for (const m of run.messages) if (m.step && !m.lost) arrivalAt.set(m.step, m);
+const arrivalAt = new Map(), takenAt = new Map(); // by a fault
+for (const m of run.messages) if (m.step) (m.lost ? takenAt : arrivalAt).set(m.step, m);
 const callAt = new Map(), returnAt = new Map();
 for (const c of run.calls) {
   callAt.set(c.from, c);

@@ -27,7 +27,7 @@ function fillLegend() {
     [sign([["line", { class: "arrow lost", x1: 2, x2: 30, y1: 9, y2: 9 }],
       ["line", { class: "lost-end", x1: 26, x2: 34, y1: 5, y2: 13 }],
       ["line", { class: "lost-end", x1: 26, x2: 34, y1: 13, y2: 5 }]]),
-      "a message that never arrived"],
+      "a message that never arrived as a whole"],
     [sign([["path", { class: "bolt", d: "M2 -10L-6 2L-1 2L-3 10L6 -3L1 -3L4 -10Z",
       transform: "translate(12 9) scale(.8)" }], ["rect",
       { class: "outage", x: 28, y: 3, width: 24, height: 12 }]]),

@@ -22,6 +22,7 @@ func TestPage(t *testing.T) {
 		"it shows a finding":                  pageShowsAFinding,
 		"it begins with the verdict":          pageBeginsWithTheVerdict,
 		"it shows several servers":            pageShowsSeveralServers,
+		"it shows senders and losses":         pageShowsSenders,
 		"the index is readable":               pageOfTheIndex,
 		"sixteen clients differ":              pageOfSixteenClients,
 		"a test's own check fails at the end": pageOfAnObserver,
@@ -97,7 +98,7 @@ func pageBeginsWithTheVerdict(t *testing.T, b *browser.Browser) {
 // pageShowsSeveralServers: each has a lane, with its trouble and what it has applied, and each
 // message goes to the lane of its server.
 func pageShowsSeveralServers(t *testing.T, b *browser.Browser) {
-	b.Size(1500, 900)
+	b.Size(1400, 800)
 	b.OpenFile(pageOf(t, exhibit(t, "value-of-a-deposed-leader")))
 	b.Want("server 1 server 2 server 3", `lanes.filter((l) => l.server).map((l) => l.name).join(" ")`)
 	b.Want("true", `document.getElementById("meaning").textContent.length > 40`)
@@ -117,6 +118,23 @@ func pageShowsSeveralServers(t *testing.T, b *browser.Browser) {
 	}
 	b.Want("", `run.messages.filter((m) => { const a = arrowOf(m), to = laneOfServer(m.server).x;
 		return a && !m.lost && Math.abs((m.up ? a.x2 : a.x1) - to) > 3 }).map((m) => m.step).join(" ")`)
+}
+
+// pageShowsSenders: a request, also one that a fault takes, has its line of code, and so has an
+// object's call. A lost reply is a dashed arrow with a cross.
+func pageShowsSenders(t *testing.T, b *browser.Browser) {
+	b.Size(1200, 700)
+	b.OpenFile(pageOf(t, ownRun(t, 1)))
+	b.Want("reply 4px, 2.5px|request none", `[...document.querySelectorAll("#diagram .lost")].map((e) =>
+		e.classList[1] + " " + getComputedStyle(e).strokeDasharray).sort().join("|")`)
+	for _, step := range []string{`run.messages.find((m) => m.op === "create" && m.lost).step`,
+		`run.calls[0].from`, `run.messages.find((m) => m.op === "create" && !m.lost).step`} {
+		b.Eval(`select(` + step + `)`)
+		panel := b.Eval(`document.getElementById("panel").innerText`)
+		check.Contains(t, panel, `_, err := l.conn.Create("/lock"`)
+		check.Contains(t, panel, `run_test.go:`)
+	}
+	b.Shoot("picture-lost")
 }
 
 // pageOfSixteenClients: each lane has a colour of its own, in light and in dark.

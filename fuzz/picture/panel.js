@@ -50,8 +50,11 @@ const openDetails = (panel) =>
 function about(step) {
   const l = lineAt(step);
   const facts = [];
-  const fact = (name, ...value) => facts.push(element("dt", {}, name), element("dd", {}, ...value));
-  const m = view.message || arrivalAt.get(step);
+  const fact = (name, ...value) => {
+    if (name) facts.push(element("dt", {}, name));
+    facts.push(element("dd", {}, ...value));
+  };
+  const m = view.message || arrivalAt.get(step) || takenAt.get(step);
   if (m) messageFacts(m, fact);
   else if (l.n) fact("server", String(l.n));
   dataFacts(m, l, fact);
@@ -77,6 +80,16 @@ function messageFacts(m, fact) {
   if (!m.up) fact(m.op ? "caused at" : "request", stepLink(m.from));
   const reply = m.up && run.messages.find((r) => !r.up && !r.op && r.from === m.step);
   if (reply) fact("reply", reply.lost || !reply.step ? "lost" : stepLink(reply.step));
+  placeFacts("sent at", m.at, fact);
+}
+
+// placeFacts shows a place in the code by its number, and the line there.
+function placeFacts(name, at, fact) {
+  const place = at && run.places[at - 1];
+  if (!place) return;
+  const file = place.where.slice(place.where.lastIndexOf("/") + 1);
+  fact(name, element("code", { class: "where", title: place.where }, file));
+  if (place.source) fact("", element("code", { class: "source" }, place.source));
 }
 
 // dataFacts shows the data that a request carries, even if it fails, and those of its answer.
@@ -95,8 +108,8 @@ function callFacts(c, step, fact) {
   }
   if (c.deadline) fact("context done", seconds(c.deadline) + " s");
   if (c.err) fact("error", c.err);
-  if (c.where) fact("called at", element("code", { class: "where" }, c.where));
-  if (c.source) fact("", element("code", { class: "source" }, c.source));
+  placeFacts("called at", c.at, fact);
+  placeFacts("first request at", c.first, fact);
 }
 
 function changeFacts(c, fact) {

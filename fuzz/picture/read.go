@@ -3,6 +3,7 @@ package picture
 import (
 	"cmp"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -15,15 +16,20 @@ import (
 // reader turns an outcome into the data of a page.
 type reader struct {
 	*scenario.Outcome
-	end  int64 // one behind the last line
-	sent []trace.Message
+	end     int64 // one behind the last line
+	sent    []trace.Message
+	senders []trace.Sender
+	placeOf map[int]runtime.Frame // of the sender of a request, by its index in sent
+	sources *sources
 }
 
 // runOf is the data of the page of an outcome.
 func runOf(o *scenario.Outcome) run {
-	r := reader{o, int64(o.Result.Trace.Len()) + 1, o.Result.Messages()}
+	r := reader{o, int64(o.Result.Trace.Len()) + 1, o.Result.Messages(), o.Senders(),
+		map[int]runtime.Frame{}, &sources{lines: map[string][][]byte{}}}
+	r.findSenders()
 	s := o.Scenario
-	return run{
+	page := run{
 		Title:  fmt.Sprintf("%s: %s %s", headline(o), s.Workload.Name, s.Workload.Impl),
 		Status: o.Status().String(), Headline: headline(o), Summary: o.Summary(),
 		Meaning: meaning(o), Scenario: s.String(), Plan: r.plan(), Verdicts: r.verdicts(),
@@ -33,6 +39,8 @@ func runOf(o *scenario.Outcome) run {
 		Sessions: r.sessions(), CutOff: r.cutOff(), Holds: r.holds(), Zombies: r.zombies(),
 		Strikes: r.strikes(), Changes: r.changes(), Blamed: r.blamed(), Order: r.order(),
 	}
+	page.Places = append([]place{}, r.sources.places...)
+	return page
 }
 
 // headline is the verdict in a few words.
@@ -170,9 +178,10 @@ func (r reader) pings() []int64 {
 
 func (r reader) messages() []message {
 	list := []message{}
-	for _, m := range r.sent {
+	for i, m := range r.sent {
 		list = append(list, message{
 			m.Client, m.Conn, r.numberOf(m), m.Up, m.Op, micros(m.Sent), m.From, m.Step, m.Lost,
+			r.sources.at(r.placeOf[i]),
 		})
 	}
 	return list
@@ -180,7 +189,6 @@ func (r reader) messages() []message {
 
 func (r reader) calls() []call {
 	list := []call{}
-	sources := sources{}
 	under := map[string][]int64{} // the ends of the calls of each goroutine
 	for _, op := range r.History.Ops {
 		c := call{
@@ -190,9 +198,14 @@ func (r reader) calls() []call {
 			Took: micros(op.ReturnTime - op.CallTime), Deadline: micros(op.Deadline),
 			Err: r.rename(op.Err),
 		}
-		c.Where, c.Source = sources.of(r.Result.Trace.Caller(op.Call))
 		if op.Outcome == linearizability.OpPending {
 			c.To, c.Took = r.end, -1
+		}
+		if pc := r.Result.Trace.Caller(op.Call); pc != 0 {
+			frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+			c.At = r.sources.at(frame)
+		} else {
+			c.First = r.sources.at(r.firstOf(c))
 		}
 		open := slices.DeleteFunc(under[c.Goroutine], func(end int64) bool { return end <= c.From })
 		c.Depth = len(open)

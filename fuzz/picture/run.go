@@ -20,6 +20,7 @@ type run struct {
 	Lines    []line    `json:"lines"`
 	Messages []message `json:"messages"`
 	Calls    []call    `json:"calls"`
+	Places   []place   `json:"places"`
 	Sessions []span    `json:"sessions"`
 	CutOff   []span    `json:"cutOff"`
 	Holds    []hold    `json:"holds"`
@@ -84,6 +85,13 @@ type message struct {
 	From   int64  `json:"from"`
 	Step   int64  `json:"step"`
 	Lost   bool   `json:"lost,omitempty"`
+	At     int    `json:"at,omitempty"` // the number of the place in the code, from 1
+}
+
+// place is a place in the code under test, or in its script: a line of a file, and its text.
+type place struct {
+	Where  string `json:"where"`
+	Source string `json:"source,omitempty"`
 }
 
 // span is a bar in the lane of a client.
@@ -107,8 +115,10 @@ type call struct {
 	Took      int64  `json:"took"` // -1: it never returned
 	Deadline  int64  `json:"deadline"`
 	Err       string `json:"err"`
-	Where     string `json:"where,omitempty"`  // the place of the call in a file
-	Source    string `json:"source,omitempty"` // the line there
+	// At is the number of the place of the call. For a call of a script of ours it is 0; First is
+	// that of the first request of the call.
+	At    int `json:"at,omitempty"`
+	First int `json:"first,omitempty"`
 }
 
 // hold is a bar of what a client holds: for the server until Held, for the client until Believed.

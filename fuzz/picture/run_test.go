@@ -2,14 +2,17 @@ package picture
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
@@ -47,9 +50,9 @@ func TestArrowsGoFromSendingToArrival(t *testing.T) {
 		t.Errorf("the create is %+v, and arrives at %+v", create, line)
 	}
 	if slices.ContainsFunc(r.Messages, func(m message) bool {
-		return !m.Up && m.From == create.Step
+		return !m.Up && m.From == create.Step && !m.Lost
 	}) {
-		t.Error("the reply is there, which the fault has dropped")
+		t.Error("the reply arrives, which the fault has dropped")
 	}
 	lost := slices.IndexFunc(r.Messages, func(m message) bool { return m.Lost && m.Step > 0 })
 	if lost < 0 || r.Messages[lost].Step != r.Strikes[1].Step {
@@ -148,16 +151,72 @@ func TestCallsHaveTheirSource(t *testing.T) {
 		{exhibit(t, "empty-list-owns"), "", ""}, // the script of package object is nobody's code
 		{hostileRun(t), "github.com/zksim/zksim/fuzz/picture/run_test.go:", "_ = p.Do(evil, evil, "},
 	} {
-		c := runOf(test.o).Calls[0]
-		found := c.Where != "" || c.Source != ""
-		if found != (test.where != "") || !strings.HasPrefix(c.Where, test.where) ||
-			!strings.HasPrefix(c.Source, test.source) {
-			t.Errorf("a call is at %q, %q; want %q, %q", c.Where, c.Source, test.where, test.source)
+		r := runOf(test.o)
+		p := r.at(r.Calls[0].At)
+		if (p == place{}) != (test.where == "") || !strings.HasPrefix(p.Where, test.where) ||
+			!strings.HasPrefix(p.Source, test.source) {
+			t.Errorf("a call is at %+v; want %q, %q", p, test.where, test.source)
 		}
 	}
-	if where, source := (sources{}).of(0); where != "" || source != "" {
-		t.Errorf("an unknown place is %q, %q", where, source)
+}
+
+// at is a place of a page by its number, the zero place for 0.
+func (r run) at(number int) place {
+	if number == 0 {
+		return place{}
 	}
+	return r.Places[number-1]
+}
+
+// TestRequestsHaveTheirSource: the place in the code that sends each request, also one that a fault
+// takes, and that of the first request of each call of an object.
+func TestRequestsHaveTheirSource(t *testing.T) {
+	for _, o := range []*scenario.Outcome{ownRun(t, 1), ownRun(t, 3)} {
+		r := runOf(o)
+		for _, m := range r.Messages {
+			p, method := r.at(m.At), map[string]string{"create": "Create", "exists": "Exists"}[m.Op]
+			at := strings.HasPrefix(p.Where, "github.com/zksim/zksim/fuzz/picture/run_test.go:") &&
+				strings.Contains(p.Source, "l.conn."+method)
+			if at != (method != "") || !at && p != (place{}) {
+				t.Errorf("%+v is sent at %+v", m, p)
+			}
+		}
+		for _, c := range r.Calls {
+			if p := r.at(c.First); !strings.Contains(p.Source, "l.conn.Create") {
+				t.Errorf("the first request of %+v is sent at %+v", c, p)
+			}
+		}
+		check.Equal(t, len(r.Places), 2, "places")
+	}
+}
+
+// ownLock is a user's lock.
+type ownLock struct{ conn *zk.Conn }
+
+func (l ownLock) Lock(ctx context.Context) error {
+	_, err := l.conn.Create("/lock", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	if errors.Is(err, zk.ErrNodeExists) {
+		if there, _, gone, _ := l.conn.ExistsW("/lock"); there {
+			select {
+			case <-gone:
+			case <-ctx.Done():
+			}
+		}
+	}
+	return err
+}
+
+func (l ownLock) Unlock(context.Context) error { return l.conn.Delete("/lock", -1) }
+
+// ownRun is a run of ownLock with a lost reply and a lost request.
+func ownRun(t *testing.T, goroutines int) *scenario.Outcome {
+	t.Helper()
+	w := object.Lock(func(env object.Env) object.Locker { return ownLock{env.Conn} })
+	w.Impl = "ownLock"
+	return fuzztest.Run(t, scenario.Scenario{Workload: w, Seed: 1,
+		Script: scenario.Script{Clients: 2, Rounds: 2, Goroutines: goroutines},
+		Plan: fuzztest.Plan(t, "drop-reply client=a op=create request=1",
+			"drop-request client=b op=create request=1")})
 }
 
 // TestThePageHasTheMakerOfTheBlamedZnode, as the story has it.
@@ -202,8 +261,9 @@ func TestSameScenarioSamePage(t *testing.T) {
 			t.Errorf("two pages of %s differ", slug)
 		}
 	}
-	if !slices.Equal(pageOf(t, hostileRun(t)), pageOf(t, hostileRun(t))) {
-		t.Error("two pages of the other run differ")
+	if !slices.Equal(pageOf(t, hostileRun(t)), pageOf(t, hostileRun(t))) ||
+		!slices.Equal(pageOf(t, ownRun(t, 3)), pageOf(t, ownRun(t, 3))) {
+		t.Error("two pages of another run differ")
 	}
 }
 

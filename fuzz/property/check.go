@@ -64,6 +64,7 @@ type checker struct {
 	now   func() time.Time
 	// gained is when rapid has last made the failure smaller.
 	gained time.Time
+	draws  bool // the next run, if it fails
 }
 
 // patience is for how long rapid, or this package, may try in vain to make a failure smaller.
@@ -93,6 +94,7 @@ func (c *checker) play(
 		Seed: p.seed, Plan: p.plan, Clients: w.actors(), Servers: p.servers,
 		Server:         sim.Settings{TickTime: scenario.SessionTimeout / 2},
 		SessionTimeout: scenario.SessionTimeout, Limit: limit + length(p.plan),
+		Senders: c.draws,
 	}.Run()
 	if err != nil {
 		rt.Fatalf("the drawn World cannot run: %v", err)
@@ -126,7 +128,9 @@ func (c *checker) check(rt *rapid.T) {
 	case phase == tells:
 		c.shrinkPlan()
 	}
+	c.draws = phase == tells && htmlDir() != "" && !fuzzes()
 	p := c.play(rt, c.chosen)
+	c.draws = false
 	f := p.failure
 	if f == nil {
 		return

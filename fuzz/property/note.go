@@ -56,6 +56,12 @@ func replays() bool {
 	return f != nil && f.Value.String() != ""
 }
 
+// fuzzes reports whether Go's fuzzer looks for inputs.
+func fuzzes() bool {
+	f := flag.Lookup("test.fuzz")
+	return f != nil && f.Value.String() != ""
+}
+
 // init gives the process a seed of rapid that is known: that of an earlier process that has ended
 // in a check, or one that is drawn. rapid would draw one itself, and tell nobody. The flag and the
 // variable of the user, which rapid has read already, go before.

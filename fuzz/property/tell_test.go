@@ -35,7 +35,8 @@ func TestAFailureHasOneStory(t *testing.T) {
 	page, err := os.ReadFile(pages[0])
 	check.OK(t, err)
 	for _, part := range []string{"property is violated", "-rapid.failfile=testdata",
-		`"f":"own line"`} {
+		`"f":"own line"`, `"at":1`, `{"where":"github.com/zksim/zksim/fuzz/property/example_test.go:`,
+		`,"source":"_, stat, err := a.conn.Get(a.path)"}`} {
 		check.Contains(t, string(page), part)
 	}
 }

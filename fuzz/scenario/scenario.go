@@ -29,7 +29,7 @@ type Scenario struct {
 	Logs bool
 
 	recorded []string                          // the clients, if it was recorded elsewhere
-	stackOf  trace.RequestPoint                // a request to find the senders of
+	stackOf  trace.RequestPoint                // a request to find the senders of, or allRequests
 	drawn    func(player, label string, n int) // for tests: called with each draw
 }
 
@@ -214,7 +214,7 @@ func (s Scenario) world() (sim.World, []*Player) {
 		Overtime:       overtime * time.Duration(1+len(s.Plan)), // a fault may spoil one poll
 		Settle:         s.settleTime(),
 		Freeze:         s.Workload.Freeze,
-		Logs:           s.Logs, ClientBuffer: frames(s.Seed),
+		Logs:           s.Logs, ClientBuffer: frames(s.Seed), Senders: s.stackOf == allRequests,
 	}
 	w.StackOf.Client, w.StackOf.Number = s.stackOf.Client, s.stackOf.Number
 	var heard *tally

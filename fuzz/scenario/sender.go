@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -26,6 +27,32 @@ func (o *Outcome) Sender(other *Outcome) string {
 		strings.Join(places, " or at "))
 }
 
+// allRequests is no request, and stands for all of them.
+var allRequests = trace.RequestPoint{Number: -1}
+
+// Senders are the goroutines that may have sent the requests of the run. To find them, it runs the
+// scenario once more. They are not known if that run differs, and of a run that was not played in a
+// World of this process.
+func (o *Outcome) Senders() []trace.Sender {
+	if o.maker == nil || len(o.Result.Senders) > 0 || len(o.Result.Requests) == 0 {
+		return o.Result.Senders
+	}
+	s := o.Scenario
+	s.stackOf = allRequests
+	again, err := s.Run()
+	if err != nil || again.Result.Trace.Hash() != o.Result.Trace.Hash() {
+		return nil
+	}
+	return again.Result.Senders
+}
+
+// PlaceOf is the place in the code under test, or in its script, of the goroutine of a stack: its
+// innermost call there. It is the zero Frame if there is none.
+func PlaceOf(stack string) runtime.Frame {
+	f, _ := innermostUser(framesOf(stack))
+	return runtime.Frame{Function: f.function, File: f.file, Line: f.line}
+}
+
 // sendersOf runs the scenario once more, and lists the places in the code under test that may have
 // sent a request. Goroutines that wait for the reply are at these places. A goroutine counts if
 // counts accepts its stack.
@@ -36,8 +63,8 @@ func (s Scenario) sendersOf(request trace.RequestPoint, counts func(stack string
 		return nil
 	}
 	var places []string
-	for _, stack := range again.Result.Senders {
-		if at, ok := innermostUser(framesOf(stack)); ok && counts(stack) {
+	for _, sender := range again.Result.Senders {
+		if at, ok := innermostUser(framesOf(sender.Stack)); ok && counts(sender.Stack) {
 			places = append(places, at.source+" in "+importPath.ReplaceAllString(nameOf(at.function), ""))
 		}
 	}

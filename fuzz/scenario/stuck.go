@@ -130,7 +130,7 @@ func innermostUser(frames []frame) (f frame, ok bool) {
 var machinery = regexp.MustCompile(`^(` +
 	`(runtime|internal|sync|time|context|testing|net|crypto|os|io|bufio|syscall)[./]|` +
 	`github\.com/(go-zookeeper/zk|zksim/zksim/(fakezk(/sim|/realworld|/internal/zkclient)?|` +
-	`fuzz(/scenario|/object)?))\.)`)
+	`fuzz(/scenario|/object|/property)?))\.)`)
 
 // playing are the functions that call the code under test.
 var playing = regexp.MustCompile(`^github\.com/zksim/zksim/fuzz(/scenario|/object)?\.`)

@@ -109,8 +109,14 @@ func (r *Recorder) HungUp(client string, conn int) {
 	}
 }
 
-// Senders notes the stacks of the senders of the request that the World asks for.
-func (r *Recorder) Senders(stacks []string) { r.out.Senders = stacks }
+// Senders notes who may have sent a message, by its number for Arrived.
+func (r *Recorder) Senders(number int, list []trace.Sender) {
+	for _, s := range list {
+		if s.Message = number - 1; number != 0 {
+			r.out.Senders = append(r.out.Senders, s)
+		}
+	}
+}
 
 // Busy notes a client whose script has not ended, and the stacks of the script.
 func (r *Recorder) Busy(client, stacks string) {
