@@ -53,7 +53,8 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 		}, func(int) {}))
 		for _, flags := range []string{"", " --path /apart --server-log " + server.DataDir()} {
 			checks(t, command.ExitOK, "lock"+files+flags, "12 grants, never two owners at once",
-				"host4.jsonl: by the tokens ", "are to be added to its times")
+				"host4.jsonl: by the tokens ", "are to be added to its times",
+				": it is no line of one.")
 		}
 	})
 	t.Run("a queue", func(t *testing.T) {

@@ -128,7 +128,8 @@ func TestAScenarioThatWasCutOffIsNoFact(t *testing.T) {
 		if got := playedAlone(cutOff, false); !strings.HasSuffix(got, want) {
 			t.Errorf("%d cut off: %q; want %q", cutOff, got, want)
 		}
-		if got := playedAlone(cutOff, true); !strings.Contains(got, want+"; of a run of a proof only the choices ") {
+		if got := playedAlone(cutOff, true); !strings.Contains(got, want+"; a proof chooses during a run, "+
+			"and only the choices before its end are known") {
 			t.Errorf("%d cut off, of a proof: %q", cutOff, got)
 		}
 	}

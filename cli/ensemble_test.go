@@ -44,7 +44,8 @@ func TestHuntsOnARunningEnsemble(t *testing.T) {
 		has(t, command.ExitViolated, "matches nothing in this run any more")
 	found := zksim(t.Context(), "fuzz lazy --save="+t.TempDir()+" "+servers, lazy.Named("lazy"))
 	found.has(t, command.ExitViolated, "zksim run "+strings.Replace(servers, "=", " ", 1),
-		"in a simulation 20 of 20 seeds violate linearizability, too, the first one is 1")
+		"in a simulation 20 of 20 seeds violate linearizability, too; the first is seed 1, "+
+			"of which each run is the same")
 	_, there, _ := strings.Cut(found.stdout, "to play it there, made small: zksim replay ")
 	there, _, _ = strings.Cut(there, "\n")
 	check.Contains(t, testrun.ReadFile(t, there), "\ntrace: ") // that of a simulation

@@ -322,8 +322,8 @@ func playedAlone(cutOff int, proof bool) string {
 			"the end within %s of real time", command.Plural(cutOff, "scenario"), aloneFor)
 	}
 	if proof {
-		text += "; of a run of a proof only the choices made before it are known, so what was played " +
-			"alone may be other runs; the same command plays the same runs again"
+		text += "; a proof chooses during a run, and only the choices before its end are known: what was " +
+			"played alone may be other runs; the same command plays the same runs again"
 	}
 	return text
 }

@@ -17,6 +17,10 @@ import (
 
 // Load makes the nodes and their missing parents: as persistent nodes with null data that are open
 // to all clients. The order of the list does not matter. Watches fire as for any client's writes.
+// All loaded nodes have version 0, whatever it was where they come from.
+//
+// The data directory of a real server is loaded by tree.ReadFile(dir) of package fakezk/tree, and
+// then by the method Load(server) of the Tree that it returns.
 //
 // It is all or nothing: the error names an impossible node, the first in order of path of up to
 // 4,096 nodes. A node that already exists is an error, except "/", which gets the data, ACL and

@@ -56,7 +56,7 @@ func TestVariablesAreDefaultsOfTheFlags(t *testing.T) {
 		{"ZKSIM_REPLAY=" + elsewhere, "-zksim.seed=5",
 			"f.yaml is left to TestQueue of a.org/queue\n--- SKIP: TestFlagged "},
 		{"ZKSIM_X=", "-zksim.replay=" + elsewhere, `f.yaml:1:11: unknown workload "queue"; ` +
-			"expected lock: the file is of TestQueue of a.org/queue\n"},
+			"expected one of lock: the file is of TestQueue of a.org/queue\n"},
 	} {
 		_, text := testrun.Self(t, dir, []string{flaggedChild + "=1", c.variable},
 			"-test.run=^TestFlagged$", "-test.v", "-test.short", c.flag)

@@ -132,7 +132,7 @@ func TestSavedFailureThatCannotBeReadFails(t *testing.T) {
 		{
 			`implementation: .*`, "implementation: other",
 			file + `:3:17: workload primary has no implementation "other"; ` +
-				`expected one of ["careless: true"]`,
+				`expected one of careless: true`,
 		},
 		{`(?s).*`, "frob", file + ":1:1: the scenario: found text"},
 	} {

@@ -160,7 +160,7 @@ func Kinds() []string {
 func findKind(name string) (kind, error) {
 	i := slices.Index(Kinds(), name)
 	if i < 0 {
-		return kind{}, fmt.Errorf("kind of object %q%s; expected %s", name,
+		return kind{}, fmt.Errorf("unknown kind of object %q%s; expected one of %s", name,
 			spelling.Meant(name, Kinds()), strings.Join(Kinds(), ", "))
 	}
 	return kinds[i], nil

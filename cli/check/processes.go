@@ -225,15 +225,30 @@ func (c *Command) clockNotes(h histories, add []time.Duration) (notes []string) 
 		name := c.Files[i]
 		switch {
 		case clock.Least == clock.Most: // the others are compared with it
-		case !clock.Bounded():
-			notes = append(notes, fmt.Sprintf("%s: the tokens do not show how far its clock differs: "+
-				"%s were added to its times.", name, add[i].Round(time.Millisecond)))
 		default:
-			notes = append(notes, fmt.Sprintf("%s: by the tokens %s to %s are to be added to its times; "+
-				"%s were.", name, rounded(clock.Least), rounded(clock.Most), rounded(add[i])))
+			notes = append(notes, fmt.Sprintf("%s: %s", name, added(clock, add[i])))
 		}
 	}
 	return notes
+}
+
+// added tells what the tokens say of a clock, and which value of these was added to its times.
+func added(c record.Clock, by time.Duration) string {
+	least, most := record.Clock{Least: c.Least}.Bounded(), record.Clock{Most: c.Most}.Bounded()
+	const are = "are to be added to its times"
+	switch {
+	case least && most:
+		return fmt.Sprintf("by the tokens %s to %s %s; %s were.", rounded(c.Least), rounded(c.Most),
+			are, rounded(by))
+	case least:
+		return fmt.Sprintf("by the tokens at least %s %s, and they do not show how much more; %s were.",
+			rounded(c.Least), are, rounded(by))
+	case most:
+		return fmt.Sprintf("by the tokens at most %s %s, and they do not show how much less; %s were.",
+			rounded(c.Most), are, rounded(by))
+	}
+	return fmt.Sprintf("the tokens do not show how far its clock differs: %s were added to its times.",
+		by.Round(time.Millisecond))
 }
 
 func rounded(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }

@@ -130,8 +130,12 @@ func (c *Command) withServer(file record.File, changes []record.Change) (
 	if err != nil {
 		return file, nil, fmt.Errorf("--server-log: %w", err)
 	}
-	notes := []string{fmt.Sprintf("The server made %s of %s. A step counts the events and these "+
-		"changes: it is no line of the file.", command.Plural(len(file.History.Server), "change"), c.Path)}
+	steps := "the events and these changes: it is no line of the file"
+	if len(c.Files) > 1 {
+		steps = "the events of all files and these changes: it is no line of one"
+	}
+	notes := []string{fmt.Sprintf("The server made %s of %s. A step counts %s.",
+		command.Plural(len(file.History.Server), "change"), c.Path, steps)}
 	if offset != 0 {
 		notes = append(notes, fmt.Sprintf("The tokens show that the clocks differ: "+
 			"%s were added to the server's.", offset.Round(time.Millisecond)))

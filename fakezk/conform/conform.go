@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -98,8 +99,8 @@ func chooseFamilies(opts Options) ([]string, error) {
 	all := Families()
 	for _, name := range opts.Families {
 		if name != randomFamily && !slices.Contains(all, name) {
-			return nil, fmt.Errorf("there is no family %q; expected one of %q",
-				name, append(all, randomFamily))
+			return nil, fmt.Errorf("there is no family %q; expected one of %s",
+				name, strings.Join(append(all, randomFamily), ", "))
 		}
 	}
 	wanted := func(name string) bool {

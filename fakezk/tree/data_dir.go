@@ -2,6 +2,7 @@ package tree
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -35,6 +36,10 @@ func readDataDir(dir string, without []string) (Tree, error) {
 		return Tree{}, err
 	}
 	entries, err := txnlog.Read(dir, zxid, without...)
+	if errors.Is(err, txnlog.ErrCorrupt) {
+		return Tree{}, fmt.Errorf("%w; ReadFile, and zksim serve --load-without FILE, leave a damaged "+
+			"log out by its name", err)
+	}
 	if err != nil {
 		return Tree{}, err
 	}

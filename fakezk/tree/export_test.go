@@ -71,6 +71,7 @@ func TestDamagedFileIsLeftOut(t *testing.T) {
 	check.OK(t, os.WriteFile(name, data, 0o666))
 	_, err = ReadFile(dir)
 	check.Contains(t, fmt.Sprint(err), "log.a: at byte 16: corrupt")
+	check.Contains(t, fmt.Sprint(err), "zksim serve --load-without FILE")
 	got, err := ReadFile(dir, "log.a")
 	check.OK(t, err)
 	check.Equal(t, got.Zxid, 9, "the zxid of the snapshot")

@@ -61,8 +61,8 @@ func findStrategies(names []string) ([]Strategy, error) {
 		has := func(s Strategy) bool { return s.Name == name }
 		i := slices.IndexFunc(strategies, has)
 		if i < 0 {
-			return nil, fmt.Errorf("unknown strategy %q%s; expected %s", name,
-				spelling.Meant(name, knownStrategies()), strategyNames())
+			return nil, fmt.Errorf("unknown strategy %q%s; expected one of %s", name,
+				spelling.Meant(name, knownStrategies()), strings.Join(knownStrategies(), ", "))
 		}
 		if slices.ContainsFunc(found, has) {
 			return nil, fmt.Errorf("strategy %q is given twice", name)
@@ -85,10 +85,10 @@ func (h Hunt) strategies() ([]Strategy, error) {
 			found = append(found, s)
 		case len(h.Strategies) == 0:
 		case h.NoFaults && !s.faultless:
-			return nil, fmt.Errorf("strategy %q needs faults; expected %s for a hunt without them",
+			return nil, fmt.Errorf("strategy %q needs faults; expected one of %s for a hunt without them",
 				s.Name, strings.Join(h.fitting(), ", "))
 		default:
-			return nil, fmt.Errorf("strategy %q orders messages; expected %s for an ensemble",
+			return nil, fmt.Errorf("strategy %q orders messages; expected one of %s for an ensemble",
 				s.Name, strings.Join(h.fitting(), ", "))
 		}
 	}
@@ -109,12 +109,6 @@ func (h Hunt) fitting() []string {
 		}
 	}
 	return names
-}
-
-func strategyNames() string {
-	all := knownStrategies()
-	last := len(all) - 1
-	return strings.Join(all[:last], ", ") + " or " + all[last]
 }
 
 func knownStrategies() (list []string) {

@@ -204,9 +204,9 @@ func TestHuntRefusesUnknownStrategies(t *testing.T) {
 	}{
 		{
 			[]string{"luck"},
-			`unknown strategy "luck"; expected sweep, `,
+			`unknown strategy "luck"; expected one of sweep, `,
 		},
-		{[]string{"swep"}, `unknown strategy "swep" (did you mean sweep?); expected sweep, `},
+		{[]string{"swep"}, `unknown strategy "swep" (did you mean sweep?); expected one of sweep, `},
 		{[]string{"sweep", "sweep"}, `strategy "sweep" is given twice`},
 	} {
 		search := hunt.Hunt{

@@ -57,7 +57,7 @@ func TestAFailureIsLookedAt(t *testing.T) {
 	testrun.SetFlag(t, "zksim.until", "0")
 	testrun.SetFlag(t, "zksim.diff", "trace.txt")
 	check.Contains(t, failing(t, announces(true)), "lines with - are of this run, those with + of "+
-		"../trace.txt:\nthe first 6 lines are equal; then they differ:")
+		"../trace.txt:\nthe first 6 lines are equal; then the lines with + end:")
 	testrun.SetFlag(t, "zksim.diff", "none.txt")
 	check.Contains(t, failing(t, announces(true)), "-zksim.diff: open none.txt")
 	check.Contains(t, failing(t, announces(false)), "the property has none")

@@ -143,10 +143,10 @@ var badFiles = []struct{ about, old, new, want string }{
 	{"no clients", "clients: 2\n", "", " clients is missing"},
 	{"no rounds", "rounds: 1\n", "", " rounds is missing"},
 	{"no expectation", "expect: violated\n", "", " expect is missing"},
-	{"unknown workload", ": lock", ": bolt", `1:11: unknown workload "bolt"; expected ` + kinds},
+	{"unknown workload", ": lock", ": bolt", `1:11: unknown workload "bolt"; expected one of ` + kinds},
 	{"unknown implementation", ": zk.Lock", ": my.Lock",
 		`2:17: workload lock has no implementation "my.Lock" (did you mean zk.Lock?); expected one of ` +
-			`["recipes.Lock" "recipes.HerdLock" "recipes.WriteLock" "zk.Lock"]`},
+			`recipes.Lock, recipes.HerdLock, recipes.WriteLock, zk.Lock`},
 	{"workload is a number", ": lock", ": 5",
 		"1:11: workload: found a number; expected text in quotes"},
 	{"clients is text", "clients: 2", "clients: two",
@@ -233,7 +233,7 @@ var badFiles = []struct{ about, old, new, want string }{
 const kinds = "lock, reentrant, rwlock, semaphore, multi-lock, revocable, queue, lock-queue, " +
 	"election, barrier, double-barrier, threshold-barrier, two-phase-commit, " +
 	"priority-queue, delay-queue, id-queue, turn-queue, counter, value, cache, " +
-	"id-generator, config, membership or registry"
+	"id-generator, config, membership, registry"
 
 func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
 	if _, err := saved.Parse("f.yaml", []byte(good), builtin.Find); err != nil {

@@ -45,8 +45,8 @@ func (c Catalogue) Find(name, impl string) (Workload, error) {
 					name, w.Name)
 			}
 		}
-		return Workload{}, fmt.Errorf("unknown workload %q%s; expected %s", name,
-			spelling.Meant(name, names), oneOf(c.Kinds()))
+		return Workload{}, fmt.Errorf("unknown workload %q%s; expected one of %s", name,
+			spelling.Meant(name, names), strings.Join(c.Kinds(), ", "))
 	}
 	return Workload{}, fmt.Errorf("workload %s has no implementation %q%s; expected one of %s", name,
 		impl, spelling.Meant(impl, known), fewOf(known, impl))
@@ -59,10 +59,10 @@ const fewNames = 8
 // the gallery, it lists the nearest.
 func fewOf(known []string, wrong string) string {
 	if len(known) <= fewNames {
-		return fmt.Sprintf("%q", known)
+		return strings.Join(known, ", ")
 	}
-	return fmt.Sprintf("%d, of which %q are the nearest; the commands list and gallery --list "+
-		"show the names", len(known), spelling.Nearest(wrong, known, 3))
+	return fmt.Sprintf("%d, such as %s; the commands list and gallery --list show the names",
+		len(known), strings.Join(spelling.Nearest(wrong, known, 3), ", "))
 }
 
 // Sound lists the workloads without a known flaw: those whose Flawed is "".
@@ -106,13 +106,4 @@ func isWord(name string) bool {
 	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	})
-}
-
-// oneOf lists names as a choice: "a, b or c".
-func oneOf(names []string) string {
-	last := len(names) - 1
-	if last < 1 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:last], ", ") + " or " + names[last]
 }

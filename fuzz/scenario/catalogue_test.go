@@ -44,7 +44,7 @@ func TestAWrongKindGetsTheNearestOne(t *testing.T) {
 		"Lock": " (did you mean lock?)", "bolt": "", "zk.Lok": " (did you mean zk.Lock?)",
 	} {
 		_, err := kinds.Find(name, "")
-		check.Equal(t, err.Error(), fmt.Sprintf("unknown workload %q%s; expected lock or queue", name,
+		check.Equal(t, err.Error(), fmt.Sprintf("unknown workload %q%s; expected one of lock, queue", name,
 			want))
 	}
 	_, err := kinds.Find("zk.Lock", "")
@@ -62,9 +62,9 @@ func TestOfManyImplementationsTheNearestAreNamed(t *testing.T) {
 		known scenario.Catalogue
 		want  string
 	}{
-		{many, ` (did you mean a.Lock?); expected one of 9, of which ["a.Lock" "aLocks" "b.Lock"] are the nearest; ` +
+		{many, ` (did you mean a.Lock?); expected one of 9, such as a.Lock, aLocks, b.Lock; ` +
 			`the commands list and gallery --list show the names`},
-		{many[1:3], `; expected one of ["b.Lock" "c.Lock"]`},
+		{many[1:3], `; expected one of b.Lock, c.Lock`},
 	} {
 		_, err := c.known.Find("lock", "aLock")
 		check.Equal(t, err.Error(), `workload lock has no implementation "aLock"`+c.want)

@@ -31,6 +31,6 @@ func (o *Outcome) Simulated() (line string, first *Outcome) {
 		return fmt.Sprintf("in a simulation none of %d seeds violates %s: it needs the times or the "+
 			"order that the servers had", simulations, property), nil
 	}
-	return fmt.Sprintf("in a simulation %d of %d seeds violate %s, too, the first one is %d: there "+
-		"each run of it is the same", shown, simulations, property, first.Scenario.Seed), first
+	return fmt.Sprintf("in a simulation %d of %d seeds violate %s, too; the first is seed %d, of "+
+		"which each run is the same", shown, simulations, property, first.Scenario.Seed), first
 }

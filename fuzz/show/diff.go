@@ -20,7 +20,14 @@ func Diff(left, right []string, context int) (text string, equal bool) {
 			map[bool]string{true: "line", false: "lines"}[n == 1]), true
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s; then they differ:\n\n", equalPart(n))
+	then := "they differ"
+	switch n {
+	case len(left):
+		then = "the lines with - end"
+	case len(right):
+		then = "the lines with + end"
+	}
+	fmt.Fprintf(&b, "%s; then %s:\n\n", equalPart(n), then)
 	for _, line := range left[max(0, n-context):n] {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}

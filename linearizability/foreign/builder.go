@@ -49,7 +49,7 @@ type builder struct {
 
 func newBuilder(kind, key string) (*builder, error) {
 	if names[kind] == nil {
-		return nil, fmt.Errorf("kind of object %q; expected %s", kind, strings.Join(Kinds(), ", "))
+		return nil, fmt.Errorf("kind of object %q; expected one of %s", kind, strings.Join(Kinds(), ", "))
 	}
 	return &builder{kind: kind, key: key, open: map[string]int{}}, nil
 }

@@ -168,7 +168,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		})
 	}
 	_, err := jepsen("", "set")
-	check.Equal(t, err.Error(), `kind of object "set"; expected register, queue, lock`)
+	check.Equal(t, err.Error(), `kind of object "set"; expected one of register, queue, lock`)
 	_, err = jepsen(`{:process 0, :type :invoke, :f :drain}`, "queue")
 	check.Equal(t, err.Error(),
 		"p0's drain (event 1) never returned: this history cannot be judged")

@@ -26,7 +26,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-var errCorrupt = errors.New("corrupt")
+// ErrCorrupt is wrapped by the errors of a damaged log.
+var ErrCorrupt = errors.New("corrupt")
 
 const (
 	magic     = "ZKLG\x00\x00\x00\x02" // and version 2
@@ -107,7 +108,7 @@ func list(folder, prefix string, without []string) (files []file, err error) {
 		name := filepath.Join(folder, e.Name())
 		zxid, err := strconv.ParseUint(number, 16, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w: the name does not end in a zxid", name, errCorrupt)
+			return nil, fmt.Errorf("%s: %w: the name does not end in a zxid", name, ErrCorrupt)
 		}
 		files = append(files, file{name, zxid})
 	}
@@ -121,7 +122,7 @@ func parse(entries []proto.LogEntry, data []byte, after int64) ([]proto.LogEntry
 		return entries, nil // the server has just created it
 	}
 	if string(data[:len(magic)]) != magic {
-		return nil, fmt.Errorf("%w: begins with % x", errCorrupt, data[:len(magic)])
+		return nil, fmt.Errorf("%w: begins with % x", ErrCorrupt, data[:len(magic)])
 	}
 	for rest := data[headBytes:]; ; {
 		entry, n, err := next(rest)
@@ -153,13 +154,13 @@ func next(rest []byte) (entry []byte, n int, err error) {
 	case sum == 0 && size == 0:
 		return nil, 0, nil // zeros to the end
 	case size <= 0:
-		return nil, 0, fmt.Errorf("%w: an entry of %d bytes", errCorrupt, size)
+		return nil, 0, fmt.Errorf("%w: an entry of %d bytes", ErrCorrupt, size)
 	case len(rest) < leadBytes+size+1 || rest[leadBytes+size] != endMark:
 		return nil, 0, nil
 	}
 	entry = rest[leadBytes : leadBytes+size]
 	if got := uint64(adler32.Checksum(entry)); got != sum {
-		return nil, 0, fmt.Errorf("%w: checksum %x, computed %x", errCorrupt, sum, got)
+		return nil, 0, fmt.Errorf("%w: checksum %x, computed %x", ErrCorrupt, sum, got)
 	}
 	return entry, leadBytes + size + 1, nil
 }

@@ -185,12 +185,12 @@ func TestErrorsNameTheFileAndTheByte(t *testing.T) {
 		is   error
 		text string
 	}{
-		{"log.1", []byte("something else entirely"), errCorrupt, "begins with"},
-		{"log.1", flipped, errCorrupt, "at byte 16: corrupt: checksum"},
-		{"log.1", negative, errCorrupt, "an entry of -2147483648 bytes"},
+		{"log.1", []byte("something else entirely"), ErrCorrupt, "begins with"},
+		{"log.1", flipped, ErrCorrupt, "at byte 16: corrupt: checksum"},
+		{"log.1", negative, ErrCorrupt, "an entry of -2147483648 bytes"},
 		{"log.1", logFile(entry(1, "/a")[:34]), wire.ErrMalformed, "log entry delete"},
 		{"log.1", logFile(unknown), wire.ErrUnknownOp, "77"},
-		{"log.xyz", logFile(), errCorrupt, "does not end in a zxid"},
+		{"log.xyz", logFile(), ErrCorrupt, "does not end in a zxid"},
 	} {
 		_, err := Read(write(t, test.name, test.data), 0)
 		if !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.text) ||
