@@ -8,14 +8,16 @@ import (
 // proved are the proofs that are measured, as arguments of zksim prove.
 var proved = []string{
 	"recipes.Lock --faults 0", "recipes.ReentrantLock --faults 0", "recipes.RWLock --faults 0",
-	"recipes.Semaphore --faults 0", "recipes.LeaderLatch --faults 0", "recipes.Barrier --faults 0",
+	"recipes.Semaphore --faults 0 --seed 11", "recipes.LeaderLatch --faults 0 --seed 8",
+	"recipes.Barrier --faults 0 --seed 48", "recipes.Barrier --faults 0 --seed 16",
 	"recipes.Counter --faults 0", "recipes.SharedValue --faults 0", "recipes.IDGenerator --faults 0",
 	"recipes.Queue --faults 0", "recipes.LockQueue --faults 0", "recipes.DoubleBarrier --faults 0",
 	"recipes.TreeCache --faults 0",
 	"recipes.Lock --faults 0 --servers 3", "recipes.ReentrantLock --faults 0 --servers 3",
 	"recipes.SharedValue --faults 0 --servers 3",
 	"recipes.Lock --faults 1", "recipes.ReentrantLock --faults 1", "recipes.RWLock --faults 1",
-	"recipes.Semaphore --faults 1 --seed 11", "recipes.LeaderLatch --faults 1 --seed 8",
+	"recipes.Semaphore --faults 1 --seed 54", "recipes.Semaphore --faults 1 --seed 11",
+	"recipes.LeaderLatch --faults 1 --seed 8",
 	"recipes.Barrier --faults 1 --seed 48", "recipes.Counter --faults 1", "recipes.SharedValue --faults 1",
 	"recipes.IDGenerator --faults 1", "recipes.Queue --faults 1", "recipes.LockQueue --faults 1",
 }
@@ -99,7 +101,7 @@ func proofs(l *runner) (string, error) {
 		}
 		args := append([]string{"prove"}, strings.Fields(flags)...)
 		if strings.Contains(flags, "--faults 0") {
-			args = append(args, "--runs", "60000")
+			args = append(args, "--runs", "600000")
 		}
 		if err := l.askZksim(&p, nil, append(args, "--for", "0s")...); err != nil {
 			return "", err
@@ -116,9 +118,9 @@ func proofs(l *runner) (string, error) {
 		return "", err
 	}
 	return paragraph("What zksim prove says of recipes, with 2 clients and 1 round. Without faults "+
-			"it ends after 60,000 runs. The seconds are those of the processors. A redundant run is "+
+			"it ends after 600,000 runs. The seconds are those of the processors. A redundant run is "+
 			"one that its fault does not reach, or that ends when the rest is known.") +
-			commandBlock("zksim prove ARGUMENTS --for 0s --runs 60000") +
+			commandBlock("zksim prove ARGUMENTS --for 0s --runs 600000") +
 			table([]string{"arguments", "result", "classes", "runs", "redundant", "seconds"}, rows) +
 			"\n" + paragraph("About how long proofs without faults take of a processor, by an estimate "+
 			"from 1,000 runs that is rough: at most a minute, an hour, a day, or more. Of some a run "+
