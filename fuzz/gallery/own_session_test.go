@@ -40,7 +40,7 @@ func savedOf(t *testing.T, e gallery.Exhibit) scenario.Scenario {
 func showsWithAnotherSeed(t *testing.T, s scenario.Scenario, property string) bool {
 	t.Helper()
 	plan := s.Plan
-	for s.Seed = range 500 {
+	for s.Seed = range 3000 {
 		draw := rand.New(rand.NewPCG(s.Seed, 0))
 		s.Plan = slices.Clone(plan)
 		for i := range s.Plan {
