@@ -119,11 +119,12 @@ func grantsOf(holds []*hold) []*hold {
 	return list
 }
 
-// changedToken looks for a hold whose token changed while it lasted, as an [ops.Use] shows.
+// changedToken looks for a hold whose token changed while it lasted, as an [ops.Use] shows that has
+// read one.
 func changedToken(t table) (v lin.Verdict, bad bool) {
 	for _, op := range t.history.Ops {
 		h := t.usedBy(op)
-		if h == nil || h.lock.Token == 0 || op.Token == h.lock.Token {
+		if h == nil || h.lock.Token == 0 || op.Token == 0 || op.Token == h.lock.Token {
 			continue
 		}
 		return judging.Violated(lin.Fencing, []int64{h.granted(), op.Return},

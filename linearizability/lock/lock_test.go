@@ -392,6 +392,7 @@ func TestZombieWindowIsMeasured(t *testing.T) {
 func TestATokenStaysTheSame(t *testing.T) {
 	judgingtest.CheckHistories(t, judgingtest.Always(Claims{Path: "/lock"}), []claimTest{
 		{Name: "the same", Steps: "a locks a-0; a use() ok@1#2; a unlocks a-0"},
+		{Name: "no token was read", Steps: "a locks a-0; a use() ok@1#0; a unlocks a-0"},
 		{Name: "another", Bad: lin.Fencing, Says: "but reads token 3 at step",
 			Steps: "a locks a-0; a use() ok@1#3; a unlocks a-0"},
 		{Name: "after the unlock", Steps: "a locks a-0; a unlocks a-0; a use() ok@1#3"},
