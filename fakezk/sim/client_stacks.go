@@ -91,7 +91,7 @@ const mostSenders = 2000
 // that wait in the method of the operation, but not for the reply to an earlier request.
 func (l *link) noteSenders(requests []*carry.Message) {
 	n, waiting := l.net, map[string]bool{}
-	if n.looks += min(1, len(requests)); len(requests) == 0 || n.looks > mostSenders {
+	if n.looks++; n.looks > mostSenders {
 		return
 	}
 	for _, other := range n.links {

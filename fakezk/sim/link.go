@@ -91,7 +91,9 @@ func (l *link) takeWrites() {
 		l.ownConn.noteRequest(f)
 		l.send(true, m)
 	}
-	l.noteSenders(requests)
+	if len(requests) > 0 {
+		l.noteSenders(requests)
+	}
 	clear(frames)
 	if closing && !l.hungUp {
 		l.hungUp = true
@@ -133,8 +135,10 @@ func (l *link) send(up bool, m *carry.Message) {
 // noteSent notes a message that is about to be queued. The end of a connection is none, and half of
 // a message is none either: the other half stands for both.
 func (l *link) noteSent(up bool, m *carry.Message) {
-	label := labelOf(m)
-	if m.End == nil && !l.process.isDead() && (up || label.about != nil) {
+	if m.End != nil || l.process.isDead() {
+		return
+	}
+	if label := labelOf(m); up || label.about != nil {
 		label.note = l.net.record.Sent(label.from, trace.Message{Client: l.process.name,
 			Conn: l.conn.Number, Server: l.conn.Server + 1, Up: up, Op: l.opOf(up, m)})
 	}
