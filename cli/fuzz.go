@@ -18,7 +18,7 @@ import (
 type fuzzCommand struct {
 	Workload string `arg:"" optional:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them. Without one, or with all: every workload that is not known to be flawed."`
 	//lint:ignore SA5008 kong reads every set
-	target           `embed:"" set:"clients=3" set:"rounds=2" set:"seed=schedule" set:"servers=0: one, or three in some scenarios of a hunt. Or the addresses of a running ensemble to play on, in real time." set:"addresses=N|HOST:PORT,..."`
+	target           `embed:"" set:"clients=3" set:"rounds=2"`
 	Runs             *int           `help:"Number of scenarios to try, those of --corpus not counted (default: 1000, or 32 on a running ensemble, or no bound with --for)." placeholder:"N"`
 	For              *time.Duration `help:"Time to hunt, that for --corpus not counted." placeholder:"DURATION"`
 	Strategy         []string       `help:"Strategies to use, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`

@@ -20,9 +20,9 @@ type target struct {
 	Clients    int              `help:"Number of clients." default:"${clients}"`
 	Rounds     int              `help:"Rounds that each client plays." default:"${rounds}"`
 	Goroutines int              `help:"Goroutines of each client that share one object; 0: one, or up to three in some scenarios of a hunt." default:"0"`
-	Servers    scenario.Servers `help:"Servers of the ensemble; followers answer reads a little late. ${servers}" default:"0" placeholder:"${addresses}"`
+	Servers    scenario.Servers `help:"Servers of the ensemble; followers answer reads a little late. ${servers=0: one, or three in some scenarios of a hunt. Or the addresses of a running ensemble to play on, in real time.}" default:"0" placeholder:"${addresses=N|HOST:PORT,...}"`
 	Careless   bool             `help:"Let clients close objects in use, call with contexts that are done, and try before they wait."`
-	Seed       uint64           `help:"Seed of the ${seed}." default:"1"`
+	Seed       uint64           `help:"Seed of the ${seed=schedule}." default:"1"`
 }
 
 // settings are the flags with their values.
@@ -82,7 +82,7 @@ func (t target) scenarioOf(w scenario.Workload) (scenario.Scenario, error) {
 type sweepCommand struct {
 	Workload string `arg:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them."`
 	//lint:ignore SA5008 kong reads every set
-	target `embed:"" set:"clients=3" set:"rounds=2" set:"seed=schedule" set:"servers=0: one, or three in some scenarios of a hunt. Or the addresses of a running ensemble to play on, in real time." set:"addresses=N|HOST:PORT,..."`
+	target `embed:"" set:"clients=3" set:"rounds=2"`
 	output `embed:""`
 }
 

@@ -16,7 +16,7 @@ func ExampleTest() {
 			return recipes.NewLock(env.Conn, "/lock")
 		}, object.LockClaims{Fair: true, MaxHerd: 1}))
 	}
-	_ = test // in a file of one's own: func TestMyLock(t *testing.T) { ... }
+	_ = test // in your test file: func TestMyLock(t *testing.T) { ... }
 }
 
 // Without faults a proof takes some seconds, with one some minutes. It also needs
@@ -30,5 +30,5 @@ func ExampleProve() {
 		// NewLock reads no Cversion, NumChildren or Pzxid.
 		fuzz.Prove(t, lock, fuzz.Bounds{Faults: 1, HideCounts: true, Within: 15 * time.Minute})
 	}
-	_ = test // in a file of one's own: func TestMyLockHolds(t *testing.T) { ... }
+	_ = test // in your test file: func TestMyLockHolds(t *testing.T) { ... }
 }

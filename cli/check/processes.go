@@ -222,11 +222,8 @@ func between(clocks []record.Clock) [][]time.Duration {
 // clockNotes says how the clocks of the files were aligned.
 func (c *Command) clockNotes(h histories, add []time.Duration) (notes []string) {
 	for i, clock := range h.clocks {
-		name := c.Files[i]
-		switch {
-		case clock.Least == clock.Most: // the others are compared with it
-		default:
-			notes = append(notes, fmt.Sprintf("%s: %s", name, added(clock, add[i])))
+		if clock.Least != clock.Most { // else the others are compared with it
+			notes = append(notes, fmt.Sprintf("%s: %s", c.Files[i], added(clock, add[i])))
 		}
 	}
 	return notes

@@ -51,14 +51,14 @@ const seedFlag = "rapid.seed"
 func rapidSeed() string { return flag.Lookup(seedFlag).Value.String() }
 
 // replays reports whether package fuzz replays a scenario file.
-func replays() bool {
-	f := flag.Lookup("zksim.replay")
-	return f != nil && f.Value.String() != ""
-}
+func replays() bool { return isSet("zksim.replay") }
 
 // fuzzes reports whether Go's fuzzer looks for inputs.
-func fuzzes() bool {
-	f := flag.Lookup("test.fuzz")
+func fuzzes() bool { return isSet("test.fuzz") }
+
+// isSet reports whether a flag with a text is there and has one.
+func isSet(name string) bool {
+	f := flag.Lookup(name)
 	return f != nil && f.Value.String() != ""
 }
 
