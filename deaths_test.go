@@ -174,7 +174,7 @@ func TestEveryWayToPlayNamesTheScenarioOfADeath(t *testing.T) {
 func TestAConnectionOfAnotherRunIsTold(t *testing.T) {
 	t.Parallel()
 	passed, text := testrun.Self(t, t.TempDir(), []string{deathVariable + "=sharing"},
-		"-test.run=^TestSharedConnection$")
+		"-test.run=^TestSharedConnection$", "-zksim.clients=1")
 	if passed {
 		t.Error("the test passes")
 	}
@@ -193,6 +193,10 @@ func TestProcessesKeepNothing(t *testing.T) {
 	for _, c := range []struct{ test, death, flag, want string }{
 		{"TestKeptConnections", "x", "-zksim.shard=1/2", `(?s)zksim: survived .*\nPASS`},
 		{"TestKeptConnections", "x", "-zksim.processes=false", "with -zksim.processes"},
+		{"TestSharedConnection", "x", "-zksim.clients=1", `(?s)zksim: survived .*\nPASS`},
+		{"TestSharedConnection", "x", "-zksim.clients=2",
+			"nothing can be decided: clients a and b share a connection: "},
+		{"TestSharedConnection", "x", "-zksim.clients=-1", "-zksim.clients: -1; expected 1 to 26"},
 		{"TestDeath", "os.Exit", "-test.v", "the process of the run ended: exit status 3\n" +
 			`.*to see it again: go test .* -zksim.replay=testdata/zksim/TestDeath/crash-\w+.yaml`},
 	} {

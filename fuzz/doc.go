@@ -68,6 +68,8 @@
 //
 //	-zksim.runs=N       scenarios of the hunt, 300 unless given
 //	-zksim.seed=N       its seed, 1 unless given
+//	-zksim.clients=N    clients, 3 unless given, 2 with -short; 1 for code whose clients share a
+//	                    connection
 //	-zksim.goroutines=N  goroutines of each client that share one object; see package scenario.
 //	                     0, the default: one or, in some scenarios, two or three
 //	-zksim.servers=N    number of servers, or the addresses HOST:PORT,... of a running ensemble;

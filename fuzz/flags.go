@@ -23,6 +23,8 @@ var (
 			"on a running ensemble 32 unless it is given")
 	flagSeed = flag.Uint64("zksim.seed", 1,
 		"zksim: seed of the random scenarios")
+	flagClients = flag.Int("zksim.clients", 0,
+		"zksim: number of clients; 1 for code whose clients share a connection; 0: 3, or 2 with -short")
 	flagGoroutines = flag.Int("zksim.goroutines", 0,
 		"zksim: goroutines of each client that share one object; more than 1 need "+
 			"Workload.Shared; 0: one, in some scenarios two or three")
@@ -150,6 +152,9 @@ func flaggedScript(w scenario.Workload) (scenario.Script, error) {
 	}
 	if err := checkFlags(); err != nil {
 		return s, err
+	}
+	if *flagClients != 0 {
+		s.Clients = *flagClients
 	}
 	s.Goroutines, s.Servers, s.Careless = *flagGoroutines, flagServers.Number, *flagCareless
 	if err := (scenario.Scenario{Workload: w, Script: s}).Validate(); err != nil {

@@ -81,10 +81,11 @@ func (b basis) check(w scenario.Workload, runs int) error {
 }
 
 // checkCalm returns an error if nothing can be decided in a run without faults, because the code
-// under test used the real network, or because the run froze. No other scenario would say more, and
-// each may take some time.
+// under test used the real network or its clients share a connection, or because the run froze. No
+// other scenario would say more, and each may take some time.
 func checkCalm(o *scenario.Outcome) error {
-	if !o.OnNetwork() && (o.Result.Frozen == "" || o.Status() != linearizability.Unknown) {
+	if !o.OnNetwork() && !o.SharesConn() &&
+		(o.Result.Frozen == "" || o.Status() != linearizability.Unknown) {
 		return nil
 	}
 	return fmt.Errorf("nothing can be decided: %s", o.Summary())

@@ -24,6 +24,7 @@ type encodedOutcome struct {
 	Shared               bool
 	Hangs                string
 	UsedNetwork, Signals bool
+	SharesConn           bool
 }
 
 // Encode is the outcome for another process of the same program, which decodes it by
@@ -32,7 +33,7 @@ func (o *Outcome) Encode() ([]byte, error) {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(encodedOutcome{
 		o.Result, o.History, o.Rest, o.CutShort, o.Report, o.Playing, o.Reached, o.Optional,
-		o.Shared, o.Hangs, o.usedNetwork, o.signals,
+		o.Shared, o.Hangs, o.usedNetwork, o.signals, o.sharesConn,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode an outcome: %w", err)
@@ -51,6 +52,7 @@ func (s Scenario) Decode(text []byte) (*Outcome, error) {
 		Scenario: s, Result: e.Result, History: e.History, Rest: e.Rest, CutShort: e.CutShort,
 		Report: e.Report, Playing: e.Playing, Reached: e.Reached, Optional: e.Optional,
 		Shared: e.Shared, Hangs: e.Hangs, usedNetwork: e.UsedNetwork, signals: e.Signals,
+		sharesConn: e.SharesConn,
 	}
 	o.Report.Linearize = func() (linearizability.Linearization, bool) {
 		report, err := s.Workload.report(o.evidence(s.Script.lag()))

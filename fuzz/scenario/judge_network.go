@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
@@ -88,22 +89,64 @@ func judgeNetwork(o *Outcome) {
 	}
 }
 
-// judgeSharing adds to what is violated in a run without faults that a client has sent no request,
-// though its calls have succeeded and another client has sent some. In a World a client stands for
-// a process; those that share a connection, in a variable of a package, are judged as several.
+// SharesConn reports whether the run is undecided because its clients share a connection.
+func (o *Outcome) SharesConn() bool { return o.sharesConn }
+
+// judgeSharing looks for clients that share a connection, as in a variable of a package. A client
+// stands for a process, and judges take such clients for several: the run is undecided.
+//
+// The sign is a call that has sent no request, and that ends with an answer to another client's. No
+// two messages arrive at one instant, so that answer has woken the caller.
 func judgeSharing(o *Outcome) {
-	if len(o.Scenario.Plan)+len(o.Result.Panics) > 0 || len(o.Result.Requests) == 0 {
+	if o.Broke() || o.Scenario.Schedule.Kind != sim.Latencies { // others stop the time
 		return
 	}
-	silent := slices.IndexFunc(o.History.Ops, func(op linearizability.Op) bool {
-		return op.OK() && !slices.ContainsFunc(o.Result.Requests,
-			func(r trace.RequestPoint) bool { return r.Client == op.Client })
+	for _, op := range o.History.Ops {
+		if !op.OK() || asked(o.Result, op, owner(op.Client)) {
+			continue
+		}
+		step, other := answerTo(o.Result, op)
+		if step == 0 || other == owner(op.Client) || !asked(o.Result, op, other) {
+			continue
+		}
+		o.sharesConn = true
+		o.Report = linearizability.Report{Verdicts: []linearizability.Verdict{{
+			Property: linearizability.Liveness, Status: linearizability.Unknown,
+			Steps: []int64{op.Call, step, op.Return},
+			Summary: fmt.Sprintf("clients %s and %s share a connection: %s's %s (steps %d to %d) "+
+				"sent no request, and an answer to %s's ended it (step %d). Each client stands for "+
+				"a process: give it a connection of its own, or play one client "+
+				"(-zksim.clients=1, or --clients 1)", owner(op.Client), other, op.Client, op.Kind,
+				op.Call, op.Return, other, step),
+		}}}
+		return
+	}
+}
+
+// owner is the client of a goroutine or of a later process.
+func owner(actor string) string {
+	client, _, _ := strings.Cut(actor, ".")
+	return strings.TrimRight(client, "'")
+}
+
+// asked reports whether a client has sent a request during a call.
+func asked(r *trace.Result, op linearizability.Op, client string) bool {
+	return slices.ContainsFunc(r.Requests, func(q trace.RequestPoint) bool {
+		return op.Call < q.Step && q.Step < op.Return && owner(q.Client) == client
 	})
-	for i, v := range o.Report.Verdicts {
-		if silent >= 0 && v.Status == linearizability.Violated {
-			o.Report.Verdicts[i].Summary += fmt.Sprintf("; %s has sent no request, but "+
-				"%s has: if they share a connection, give each client one of its own",
-				o.History.Ops[silent].Client, o.Result.Requests[0].Client)
+}
+
+// answerTo is the message that came at the instant at which a call ended, and whose it was.
+func answerTo(r *trace.Result, op linearizability.Op) (step int64, client string) {
+	end, _ := r.Trace.Head(op.Return)
+	for n := op.Return - 1; n > op.Call; n-- {
+		e := r.Trace.Entry(n)
+		if e.Time != end {
+			break
+		}
+		if strings.HasPrefix(e.Text, "<- ") {
+			return n, owner(e.Actor)
 		}
 	}
+	return 0, ""
 }

@@ -1,13 +1,12 @@
 package scenario_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,7 +61,7 @@ func TestRealNetworkInVirtualTimeIsUndecided(t *testing.T) {
 	w := object.Lock(func(object.Env) object.Locker { return &resolving{silentResolver(over)} })
 	w.Freeze = 200 * time.Millisecond
 	o := run(t, onceAlone(w.Named("resolving")))
-	const want = "the run froze: at judge_network_test.go:50 a goroutine looks up a host on the " +
+	const want = "the run froze: at judge_network_test.go:49 a goroutine looks up a host on the " +
 		"real network, for which no virtual time can pass; zksim go test runs such code"
 	checkOnNetwork(t, o, want)
 }
@@ -150,26 +149,49 @@ func TestErrorTextsHideNoViolation(t *testing.T) {
 	s.Script = scenario.Script{Clients: 3, Rounds: 3}
 	o := run(t, s)
 	if o.OnNetwork() || o.Property() != linearizability.Safety ||
-		strings.Contains(o.Summary(), "share a connection") {
+		o.SharesConn() {
 		t.Errorf("on the network: %v, property %q: %s", o.OnNetwork(), o.Property(), o.Summary())
 	}
 }
 
-// TestSharedConnectionIsTold: that of the first client, as in a variable of a package.
-func TestSharedConnectionIsTold(t *testing.T) {
-	var all *zk.Conn
-	var mu sync.Mutex
-	w := object.Lock(func(env object.Env) object.Locker {
-		mu.Lock()
-		defer mu.Unlock()
-		all = cmp.Or(all, env.Conn)
-		return &polling{conn: all, path: env.Path}
-	})
-	s := onceAlone(w.Named("sharing"))
-	s.Script.Clients = 2
-	check.Contains(t, run(t, s).Summary(), "it never created one at /lock; a has sent no request, but b has: "+
-		"if they share a connection, give each client one of its own")
+// TestSharedConnectionAccusesNoLock: that of the first client or of the last one. A client alone
+// that keeps it in a variable is judged.
+func TestSharedConnectionAccusesNoLock(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		for clients := 1; clients <= 3; clients++ {
+			var all atomic.Pointer[zk.Conn]
+			w := object.Lock(func(env object.Env) object.Locker {
+				if all.Load() == nil || !first {
+					all.Store(env.Conn)
+				}
+				return &global{&all, env.Path}
+			})
+			s := onceAlone(w.Named("sharing"))
+			s.Script = scenario.Script{Clients: clients, Rounds: 2}
+			o := run(t, s)
+			if o.SharesConn() != (clients > 1) || o.Status() == linearizability.Violated ||
+				clients == 1 && o.Status() != linearizability.OK {
+				t.Errorf("%d clients, first %v: %v: %s", clients, first, o.Status(), o.Summary())
+			}
+			if clients == 3 && !first {
+				check.Contains(t, o.Summary(), "clients a and c share a connection: a's unlock "+
+					"(steps 48 to 52) sent no request, and an answer to c's ended it (step 51)")
+			}
+		}
+	}
 }
+
+// global is a right lock on a connection that is read anew for each call.
+type global struct {
+	conn *atomic.Pointer[zk.Conn]
+	path string
+}
+
+func (l *global) Lock(ctx context.Context) error {
+	return (&polling{conn: l.conn.Load(), path: l.path}).Lock(ctx)
+}
+
+func (l *global) Unlock(context.Context) error { return l.conn.Load().Delete(l.path, -1) }
 
 // polling is a right lock, if each client has a connection of its own.
 type polling struct {

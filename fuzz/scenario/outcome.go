@@ -40,6 +40,7 @@ type Outcome struct {
 
 	maker       func() string // see Maker; nil if the scenario was not played in a World
 	usedNetwork bool          // see OnNetwork
+	sharesConn  bool          // see SharesConn
 	observer    string        // see Observed
 	signals     bool          // the object has a signal of loss; see OKWith
 }

@@ -27,7 +27,8 @@ for note in "$1"*; do
 done
 begun=$(cat "$5" 2>/dev/null)
 case "$begun" in
-"" | 0 | 1) which= ;;
+"") which= ;;
+0 | 1) which="` + beforeRuns + `" ;;
 2) which=" (made in run 1, used in run 2)" ;;
 *) which=" (used in one of the runs 2 to $begun)" ;;
 esac

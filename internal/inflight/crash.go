@@ -20,6 +20,7 @@ const (
 		"another one"
 	acrossRunsWhy = ": the code keeps it in a variable of the package, and must make it anew in " +
 		"each run; fuzz.Test with -zksim.processes plays each run in a process of its own"
+	beforeRuns = " (made before the first run, as by init: let the code make it at its first use)"
 )
 
 // runsPrefix begins the name of the file with the number of the runs that a process has begun; the
@@ -30,8 +31,10 @@ const runsPrefix = ".runs-"
 // last of them.
 func whichRuns(begun string) string {
 	switch begun {
-	case "", "0", "1":
+	case "":
 		return ""
+	case "0", "1":
+		return beforeRuns
 	case "2":
 		return " (made in run 1, used in run 2)"
 	}

@@ -48,7 +48,7 @@ func TestAChannelOfAnotherRunIsToldFromOtherDeaths(t *testing.T) {
 // TestTheRunsAreNumbered in the words about a connection of another run.
 func TestTheRunsAreNumbered(t *testing.T) {
 	for begun, want := range map[string]string{
-		"": "", "1": "", "2": " (made in run 1, used in run 2)",
+		"": "", "1": beforeRuns, "2": " (made in run 1, used in run 2)",
 		"12": " (used in one of the runs 2 to 12)",
 	} {
 		check.Equal(t, whichRuns(begun), want)
