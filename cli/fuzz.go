@@ -88,7 +88,7 @@ func (c *fuzzCommand) conclude(a *app, h report.Hunt) {
 		a.Printf("nothing was tried\n")
 	case h.Open(): // the summary says so
 	case len(h.Findings) == 0:
-		a.Printf("no violation found\n")
+		a.Printf("no violation found\n%s\n", h.Judged)
 	}
 	if h.Replayed > 0 && *h.Kept == 0 && h.Finished() && len(h.Findings) == 0 {
 		a.Printf("nothing was added to the corpus, so the same command would hunt the same " +

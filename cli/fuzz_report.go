@@ -41,7 +41,7 @@ func (c *fuzzCommand) reportOf(a *app, w scenario.Workload, h hunted) report.Hun
 	for _, goal := range w.Sometimes {
 		j.Goals = append(j.Goals, report.Goal{Goal: goal, Reached: h.Reached[goal]})
 	}
-	j.NeverCalled = h.NeverCalled()
+	j.Judged, j.NeverCalled = h.Judged(), h.NeverCalled()
 	for _, f := range h.Others {
 		j.Others = append(j.Others, f.Line())
 	}

@@ -10,6 +10,7 @@ import (
 	checkcmd "github.com/zksim/zksim/cli/check"
 	"github.com/zksim/zksim/cli/internal/report"
 	"github.com/zksim/zksim/fakezk/conform"
+	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/show"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
@@ -21,7 +22,8 @@ var jsonObjects = []struct {
 	value any
 }{
 	{"Replay", show.Replayed{}}, {"Outcome", show.Outcome{}}, {"Verdict", show.Verdict{}},
-	{"Sweep", report.Sweep{}}, {"Violation", report.Violation{}}, {"Proof", report.Proof{}},
+	{"Sweep", report.Sweep{}}, {"Judged", hunt.Judged{}}, {"Violation", report.Violation{}},
+	{"Proof", report.Proof{}}, {"Scope", hunt.Scope{}},
 	{"Hunt", report.Hunt{}}, {"Goal", report.Goal{}}, {"Finding", report.Finding{}}, {"Hunts", report.Hunts{}},
 	{"Gallery", report.Gallery{}}, {"Exhibit", report.Exhibit{}}, {"Absent", absentJSON{}},
 	{"Check", checkcmd.Report{}},
@@ -82,7 +84,7 @@ func jsonType(t reflect.Type) string {
 	case reflect.Slice:
 		return "list of " + jsonType(t.Elem())
 	case reflect.Map:
-		return "texts by name"
+		return jsonType(t.Elem()) + "s by name"
 	case reflect.String:
 		return "text"
 	case reflect.Bool:

@@ -3,9 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/zksim/zksim/cli/internal/command"
@@ -25,6 +25,40 @@ type proveCommand struct {
 	Runs    int             `help:"Number of runs after which it ends without a proof; 0 is no bound." default:"0" placeholder:"N"`
 	Resume  string          `help:"File with what is left to try: read if it is there, and written when the proof ends early. The same command then goes on." placeholder:"FILE"`
 	output  `embed:""`
+
+	pace pace
+}
+
+// pace says how fast a proof gets on.
+type pace struct {
+	began time.Time
+	runs  int     // by then
+	left  float64 // seconds, by the estimate; 0 if it is not known
+}
+
+func (q *pace) note(p *hunt.Proof, now time.Time) {
+	if q.began.IsZero() {
+		q.began, q.runs = now, p.Runs
+	}
+	q.left = 0
+	if played := p.Runs - q.runs; played > 0 {
+		q.left = max(0, p.Estimate-float64(p.Runs)) * now.Sub(q.began).Seconds() / float64(played)
+	}
+}
+
+// text is a text with the time left, rounded up, "" if that is not known.
+func (q *pace) text(format string) string {
+	const most = 1000
+	minutes := math.Ceil(q.left / 60)
+	switch {
+	case q.left == 0:
+		return ""
+	case minutes > most*60:
+		return fmt.Sprintf(format, fmt.Sprintf("%dh", most))
+	case minutes > 2*60:
+		return fmt.Sprintf(format, fmt.Sprintf("%.0fh", math.Ceil(minutes/60)))
+	}
+	return fmt.Sprintf(format, fmt.Sprintf("%.0fm", minutes))
 }
 
 // Run plays every run of a small script, and says what they have shown.
@@ -44,8 +78,9 @@ func (c *proveCommand) Run(a *app) error {
 	bounds := hunt.Bounds{Faults: c.Faults, Lasting: c.Lasting, HideCounts: notOurs == nil,
 		Runs: c.Runs, For: c.For, Part: c.Shard, Resume: c.Resume,
 		Progress: func(p *hunt.Proof) {
-			a.Progress.Show("%s: %d of an estimated %.0f runs, %d classes", s.Workload.Impl, p.Runs,
-				p.Estimate, p.Classes)
+			c.pace.note(p, time.Now())
+			a.Progress.Show("%s: %d of an estimated %.0f runs, %d classes%s", s.Workload.Impl, p.Runs,
+				p.Estimate, p.Classes, c.pace.text(", %s left or more"))
 		}}
 	if c.Resume != "" {
 		program, err := report.Program()
@@ -65,11 +100,6 @@ func (c *proveCommand) Run(a *app) error {
 		}
 	}
 	return c.report(a, p, ended)
-}
-
-// ofOurs is the scope of a proof of the command, which hides counts from our code only.
-func ofOurs(scope string) string {
-	return strings.Replace(scope, "HideCounts promises that the code does", "our code does", 1)
 }
 
 // viewsText is a number of views, of which a proof counts up to hunt.MostViews.
@@ -95,7 +125,7 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 		Careless:   c.Careless, Faults: c.Faults, Seed: c.Seed,
 		Holds: p.Holds(), Complete: p.Complete, Sentence: p.String(), Runs: p.Runs,
 		Estimate: p.Estimate, Classes: p.Classes, Redundant: p.Redundant, Views: p.Views,
-		Undecided: p.Undecided, Scope: ofOurs(p.Scope())}
+		Undecided: p.Undecided, Scope: p.Scope()}
 	for _, d := range c.Lasting {
 		r.Lasting = append(r.Lasting, d.String())
 	}
@@ -107,8 +137,8 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 		a.Printf("%s %s: %s%s\n", r.Workload, r.Implementation, p,
 			command.EndText(r.Interrupted, r.Error))
 	}
-	if !c.JSON && r.Scope != "" {
-		a.Printf("  %s begun, %d of them redundant; %s of these runs differ for some client\n",
+	if !c.JSON && r.Scope != nil {
+		a.Printf("  %s begun, %d of them redundant; %s different views of the clients\n",
 			command.Plural(p.Runs, "run"), p.Redundant, viewsText(p.Views))
 	}
 	switch {
@@ -116,16 +146,18 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 		found, smallest, err := c.show(a, p)
 		r.Violation, r.Smallest, ended = &found, smallest, errors.Join(ended, err)
 	case !c.JSON:
-		if r.Scope != "" {
+		if r.Scope != nil {
 			a.Printf("%s\n", r.Scope)
 		}
 		printUndecided(a.Env, p.FirstUndecided, false)
 		switch {
 		case p.Complete || r.Error != "":
 		case c.Resume != "":
-			a.Printf("what is left is in %s: the same command goes on\n", c.Resume)
+			a.Printf("what is left is in %s: the same command goes on%s\n", c.Resume,
+				c.pace.text(", by the estimate for %s or more"))
 		default:
-			a.Printf("to get further, add --for 10m --resume FILE, and give that command until it is done\n")
+			a.Printf("to get further, add --for 10m --resume FILE, and give that command until it is done%s\n",
+				c.pace.text(": by the estimate in %s, or more"))
 		}
 	}
 	if c.JSON {
@@ -175,7 +207,7 @@ func (c *proveCommand) show(a *app, p *hunt.Proof) (
 	if !c.JSON && smallest != "" {
 		a.Printf("\nsmallest: %s\n", smallest)
 		if scope != "" {
-			a.Printf("%s\n", ofOurs(scope))
+			a.Printf("%s\n", scope)
 		}
 	}
 	return found, smallest, c.findings(a.Env).keep(&found, small, unsteady)

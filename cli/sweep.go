@@ -112,11 +112,15 @@ func (c *sweepCommand) report(a *app, s scenario.Scenario, sweep *hunt.Sweep, en
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
 		Total: sweep.Total, Points: sweep.Points, Known: sweep.Known,
 		Survived: sweep.Survived, Undecided: sweep.Undecided, Missed: sweep.Missed,
+		Judged:     sweep.Judged(),
 		Violations: []report.Violation{},
 	}
 	result.Interrupted, result.Error = a.EndedBy(ended)
 	if !c.JSON {
 		a.Printf("%s%s\n", sweepLine(s, sweep), command.EndText(result.Interrupted, result.Error))
+		if len(sweep.Violations) == 0 {
+			a.Printf("%s\n", result.Judged)
+		}
 	}
 	for _, v := range sweep.Violations {
 		found, err := c.show(a, v)

@@ -65,10 +65,21 @@ func Prove(t TB, w scenario.Workload, b Bounds) {
 		t.Fatalf("zksim: %v", err)
 	case p.Violation != nil:
 		fail(ctx, t, p.Violation, nil, smallest(ctx, p))
-	case !p.Holds():
-		t.Fatalf("zksim: %s%s", p, because(ctx, p))
 	}
-	t.Logf("zksim: %s\n%s", p, p.Scope())
+	text := p.String() + because(ctx, p)
+	if scope := p.Scope(); scope != nil {
+		text += "\n" + scope.String()
+	}
+	switch {
+	case p.Holds():
+		t.Logf("zksim: %s", text)
+	case !p.Complete && ctx.Err() == nil:
+		text += "\nto get further, raise Within of fuzz.Bounds and go test -timeout; one client, or " +
+			"no faults, take less time"
+		fallthrough
+	default:
+		t.Fatalf("zksim: %s", text)
+	}
 }
 
 // smallest says of a violation, made small, whether it has as few faults as possible, and what that

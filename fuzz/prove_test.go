@@ -76,6 +76,10 @@ func TestProofs(t *testing.T) {
 		if !strings.HasPrefix(text, c.want) {
 			t.Errorf("%s: failed with:\n%s\nwant %s", c.about, text, c.want)
 		}
+		if c.atomically {
+			check.Contains(t, text, "\nto be tried, not finished:\n")
+			check.Contains(t, text, "\nto get further, raise Within of fuzz.Bounds")
+		}
 	}
 }
 
@@ -87,7 +91,7 @@ func TestProofsSayWhatIsSmallest(t *testing.T) {
 	t.Chdir(t.TempDir()) // without the failure that was saved
 	text = failure(func(tb TB) { Prove(tb, lostReply(), Bounds{Clients: 1, Faults: 1}) })
 	check.Contains(t, text, "\nzksim: smallest: no run with fewer faults violates anything, "+
-		"for 1 client, 1 round\ntried: ")
+		"for 1 client, 1 round\njudged in each run: liveness, invariant\ntried:\n")
 	check.Contains(t, text, "\nnot tried, so not proved:\n")
 }
 

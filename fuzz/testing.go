@@ -90,6 +90,7 @@ func Test(t TB, w scenario.Workload) {
 	t.Logf("zksim: survived %d of %d fault points (%d played, %d known from their runs%s) "+
 		"and %d other scenarios (%d undecided)", sweep.Survived, sweep.Points,
 		sweep.Points-sweep.Known, sweep.Known, leftOut, found.Runs, undecided)
+	t.Logf("zksim: %s", strings.ReplaceAll(sweep.Judged().Plus(found.Judged()).String(), "\n", "; "))
 	if len(found.Divergences) > 0 {
 		t.Logf("zksim: a finding in some scenarios might not come again: %s", allDiverged(t, found))
 	}

@@ -3,6 +3,7 @@ package hunt
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,14 +16,73 @@ import (
 // in [scenario.Workload.Main] succeeded. If no client records calls, a verdict of the workload's
 // own judge or a goal will do. Such a sweep finds nothing, however wrong the code is.
 func (s *Sweep) CheckJudged() error {
-	return s.seen.check(s.Base.Scenario.Workload, 1+s.Points)
+	b := basisOf(s.Base)
+	b.add(s.seen)
+	return b.check(s.Base.Scenario.Workload, 1+s.Points)
 }
 
 // CheckJudged is [Sweep.CheckJudged] for the runs of a hunt.
 func (f *Found) CheckJudged() error { return f.seen.check(f.workload, f.Runs) }
 
+// Judged says how many runs of a search have a verdict on each property.
+type Judged struct {
+	Runs int `json:"runs"`
+	// Properties has the runs with a verdict. A property of the kind of object without one counts 0:
+	// nothing is known of it.
+	Properties map[string]int `json:"properties"`
+}
+
+// Judged says which properties the scenarios of a hunt have judged.
+func (f *Found) Judged() Judged { return f.seen.of(f.workload) }
+
+// Judged says which properties the points of a sweep have judged that were played.
+func (s *Sweep) Judged() Judged { return s.seen.of(s.Base.Scenario.Workload) }
+
+// String says which properties each run has judged, which only some have, and which none. Each is a
+// line.
+func (j Judged) String() string {
+	var each, some, none []string
+	known := linearizability.Properties()
+	place := func(property string) uint {
+		return uint(slices.Index(known, property)) // the greatest one for -1
+	}
+	for _, property := range slices.SortedFunc(maps.Keys(j.Properties), func(a, b string) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b))
+	}) {
+		switch n := j.Properties[property]; n {
+		case 0:
+			none = append(none, property)
+		case j.Runs:
+			each = append(each, property)
+		default:
+			some = append(some, fmt.Sprintf("%s in %d of %d", property, n, j.Runs))
+		}
+	}
+	var lines []string
+	add := func(begin string, list []string) {
+		if list != nil {
+			lines = append(lines, begin+strings.Join(list, ", "))
+		}
+	}
+	add("judged in each run: ", each)
+	add("judged in some runs: ", some)
+	add("judged in no run: ", none)
+	return strings.Join(lines, "\n")
+}
+
+// Plus is the sum of two.
+func (j Judged) Plus(more Judged) Judged {
+	sum := Judged{Runs: j.Runs + more.Runs, Properties: map[string]int{}}
+	maps.Copy(sum.Properties, j.Properties)
+	for property, n := range more.Properties {
+		sum.Properties[property] += n
+	}
+	return sum
+}
+
 // basis says what there was to judge in runs.
 type basis struct {
+	judged    Judged // without properties that no run has judged
 	broken    int    // runs that froze or panicked: they have no history
 	why       string // one of them was broken
 	calls     int    // recorded ones
@@ -38,10 +98,16 @@ func basisOf(o *scenario.Outcome) basis {
 		return !slices.Contains(linearizability.Properties(), v.Property)
 	}
 	if o.Broke() {
-		return basis{broken: 1, why: o.Summary()}
+		return basis{judged: Judged{Runs: 1}, broken: 1, why: o.Summary()}
 	}
 	b := basis{
-		calls: len(o.History.Ops), own: slices.ContainsFunc(o.Report.Verdicts, own),
+		judged: Judged{Runs: 1, Properties: map[string]int{}},
+		calls:  len(o.History.Ops), own: slices.ContainsFunc(o.Report.Verdicts, own),
+	}
+	for _, v := range o.Report.Verdicts {
+		if v.Status != linearizability.Unknown {
+			b.judged.Properties[v.Property] = 1
+		}
 	}
 	main := o.Scenario.Workload.Main
 	for _, op := range o.History.Ops {
@@ -55,12 +121,22 @@ func basisOf(o *scenario.Outcome) basis {
 
 // add takes in the basis of one more run.
 func (b *basis) add(more basis) {
+	b.judged = b.judged.Plus(more.judged)
 	b.broken += more.broken
 	b.why = cmp.Or(b.why, more.why)
 	b.calls += more.calls
 	b.lastError = cmp.Or(more.lastError, b.lastError)
 	b.succeeded = b.succeeded || more.succeeded
 	b.own = b.own || more.own
+}
+
+// of counts the properties of a workload that no run has judged, too.
+func (b basis) of(w scenario.Workload) Judged {
+	all := Judged{Properties: map[string]int{}}
+	for _, property := range w.Properties {
+		all.Properties[property] = 0
+	}
+	return all.Plus(b.judged)
 }
 
 // check is CheckJudged for a number of runs.

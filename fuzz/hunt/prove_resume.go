@@ -44,6 +44,7 @@ type countsOnFile struct {
 }
 
 type basisOnFile struct {
+	Judged    Judged `json:"judged"`
 	Broken    int    `json:"broken"`
 	Why       string `json:"why"`
 	Calls     int    `json:"calls"`
@@ -106,7 +107,7 @@ func (p *prover) frontier() frontier {
 	f := frontier{
 		Work: p.Bounds.Work, Units: p.units, Unclear: p.unclear, Counted: p.Proof.Counts,
 		Counts:   countsOnFile{p.Runs, p.Classes, p.Redundant, p.Plans, p.Tried, p.Undecided},
-		Seen:     basisOnFile{b.broken, b.why, b.calls, b.lastError, b.succeeded, b.own},
+		Seen:     basisOnFile{b.judged, b.broken, b.why, b.calls, b.lastError, b.succeeded, b.own},
 		Planned:  slices.Sorted(maps.Keys(p.planned)),
 		ViewsHad: slices.Sorted(maps.Keys(p.views)),
 	}
@@ -186,7 +187,7 @@ func (p *prover) goOnFrom(f frontier) error {
 	p.Runs, p.Classes, p.Redundant, p.Undecided = c.Runs, c.Classes, c.Redundant, c.Undecided
 	p.Plans, p.Tried, p.units, p.unclear = c.Plans, c.Tried, f.Units, f.Unclear
 	p.Proof.Counts = f.Counted
-	p.seen = basis{b.Broken, b.Why, b.Calls, b.LastError, b.Succeeded, b.Own}
+	p.seen = basis{b.Judged, b.Broken, b.Why, b.Calls, b.LastError, b.Succeeded, b.Own}
 	for _, name := range f.Planned {
 		p.planned[name] = true
 	}

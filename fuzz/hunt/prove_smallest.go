@@ -35,7 +35,7 @@ func (p *Proof) Smallest(ctx context.Context, o *scenario.Outcome) (says, scope 
 	if !by.fewest {
 		return "", ""
 	}
-	return "no run with fewer faults violates anything, " + forScript(s.Script), by.Scope()
+	return "no run with fewer faults violates anything, " + forScript(s.Script), by.Scope().String()
 }
 
 // plain is a script with the numbers that 0 stands for.

@@ -187,7 +187,7 @@ func TestProofHidesCounts(t *testing.T) {
 				check.Equal(t, got[view], true, "missing:\n%s", view)
 			}
 			check.Equal(t, p.Proof.Counts, c.looks, "whether the code looks")
-			says := strings.Contains(p.Scope(), "\nhidden, because HideCounts promises that the code does")
+			says := strings.Contains(p.Scope().Hidden, "because the code promises")
 			check.Equal(t, says, !c.looks, "whether the scope says why they are hidden")
 			check.Equal(t, p.Classes == all, c.looks, "whether it takes all %d classes, and not %d",
 				all, p.Classes)

@@ -2,6 +2,7 @@ package hunt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,82 +64,122 @@ func count(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// Scope says in words what was tried and what was not, one item a line. So it tells what a proof
-// does not prove. For a violation it is about the runs with fewer faults. It is empty for a process
-// of several that has nothing to do.
-func (p *Proof) Scope() string {
+// Scope says in words which properties a proof has judged, what it tried, and what it did not try.
+// So it says what a proof does not prove. Of a violation it is about the runs with fewer faults.
+type Scope struct {
+	// Finished says that all of Tried was tried.
+	Finished bool     `json:"finished"`
+	Judged   Judged   `json:"judged"`
+	Tried    []string `json:"tried"`
+	// Hidden says what the code is not shown, and why; "" if nothing was to be hidden.
+	Hidden   string   `json:"hidden,omitempty"`
+	NotTried []string `json:"not_tried"`
+}
+
+// Scope is nil for a process of several that has nothing to do.
+func (p *Proof) Scope() *Scope {
 	if p.idle() {
-		return ""
+		return nil
 	}
-	lines := []string{"tried: every order in which requests reach the server, in which messages, " +
-		"dials and ends of pauses and contexts reach a client, and in which one client's call begins " +
-		"and another's ends"}
-	not := []string{
-		"other scripts, payloads, pauses and random numbers than those of seed %d",
-		"faults",
+	s := &Scope{
+		Finished: p.Complete || p.Violation != nil && p.fewest,
+		Judged:   p.seen.of(p.Scenario.Workload),
+		Tried: []string{
+			"every order in which requests of different clients reach the server",
+			"every order in which messages, ends of dials, of pauses and of contexts reach a client",
+			"every order in which one client's call begins and another's ends",
+		},
+		NotTried: []string{fmt.Sprintf(
+			"other scripts, payloads, pauses and random numbers than those of seed %d", p.Scenario.Seed)},
 	}
+	tried := func(format string, a ...any) { s.Tried = append(s.Tried, fmt.Sprintf(format, a...)) }
+	not := func(list ...string) { s.NotTried = append(s.NotTried, list...) }
 	faults, servers := p.Bounds.Faults, p.Scenario.Script.Servers
 	if p.Violation != nil {
 		faults = len(p.Violation.Scenario.Plan) - 1
 	}
-	if faults > 0 {
-		lines = append(lines,
-			"tried: each of "+kinds(func(k fault.KindInfo) bool { return !k.Lasts })+", at every request",
-			"tried: each of "+kinds(func(k fault.KindInfo) bool { return !k.Lasts && k.OnEvent })+
-				", at every notification",
-			"tried: the end of a session at each instant with a message, the end of a dial or of a "+
-				"pause, or the begin or end of a call")
-		not[1] = "kinds of faults that are not named above"
-		not = append(not, "faults of handshakes, of pings and of idle connections, and faults in runs "+
-			"with real delays, at what runs without delays never reach")
+	lasting := faults > 0 && len(p.Bounds.Lasting) > 0
+	switch {
+	case lasting:
+		not("kinds of faults that are not named above, and lengths that are not")
+	case faults > 0:
+		not("kinds of faults that are not named above")
+	default:
+		not("faults")
 	}
-	if faults > 0 && len(p.Bounds.Lasting) > 0 {
+	if faults > 0 {
+		tried("each of %s, at every request",
+			kinds(func(k fault.KindInfo) bool { return !k.Lasts }))
+		tried("each of %s, at every notification",
+			kinds(func(k fault.KindInfo) bool { return !k.Lasts && k.OnEvent }))
+		tried("the end of a session at each instant with a message, the end of a dial or of a pause, " +
+			"or the begin or end of a call")
+		not("faults of handshakes, of pings and of idle connections",
+			"faults at what only runs with delays reach")
+	}
+	if lasting {
 		long := textOf(p.Bounds.Lasting)
-		lines = append(lines,
-			"tried: each of "+kinds(func(k fault.KindInfo) bool { return k.Lasts })+
-				", at every request, for "+long,
-			"tried: each of "+kinds(func(k fault.KindInfo) bool { return k.Lasts && k.OnEvent })+
-				", at every notification, for "+long)
-		not[1] += ", and lengths that are not"
+		tried("each of %s, at every request, for %s",
+			kinds(func(k fault.KindInfo) bool { return k.Lasts }), long)
+		tried("each of %s, at every notification, for %s",
+			kinds(func(k fault.KindInfo) bool { return k.Lasts && k.OnEvent }), long)
 	}
 	if servers > 1 {
-		lines = append(lines, fmt.Sprintf("tried: every order in which %d servers apply changes", servers))
-		not = append(not, "other servers of the clients than those of this seed, faults of servers, and "+
+		tried("every order in which %d servers apply changes", servers)
+		not("other servers of the clients than those of this seed", "faults of servers",
 			"servers that are behind while time passes")
 	} else {
-		not = append(not, "several servers")
+		not("several servers")
 	}
 	if servers <= 1 && faults > 0 {
-		lines = append(lines, "tried: with a fault, only these calls in both orders: locks and other "+
-			"holds, barriers, answers from memory, calls after a lost connection")
-		not = append(not, "with a fault, both orders of other calls")
+		// Then it is not every order; see Prove.
+		s.Tried[2] += ": without a fault all calls; with a fault calls of locks and other holds, of " +
+			"barriers, those answered from memory, and those behind a lost connection"
+		not("with a fault, both orders of other calls")
 	}
-	lines = append(lines, "tried: each plan as in a hunt, too, in which messages and pauses take their "+
-		"time")
-	switch {
-	case !p.Counts:
-		lines = append(lines, "hidden, because HideCounts promises that the code does not read them: "+
-			"Stat.NumChildren, Cversion and Pzxid in replies that list no children")
-	case p.Bounds.HideCounts:
-		lines = append(lines, "not hidden, because the code reads them: counts of children in stats")
+	tried("each plan of faults with delays, too, once, as in a hunt")
+	if !p.Counts {
+		s.Hidden = "Stat.NumChildren, Cversion and Pzxid in replies that list no children, because the " +
+			"code promises that it does not read them"
+	} else if p.Bounds.HideCounts {
+		s.Hidden = "nothing, because the code reads the counts of children in stats"
 	}
-	not[0] = fmt.Sprintf(not[0], p.Scenario.Seed)
-	not = append(not, "other orders of the zxids of writes that commute, of the ids of sessions, and "+
-		"of the names in a list of children",
-		"whether the server applies a request before or after another client's unrelated call begins "+
-			"or ends",
-		fmt.Sprintf("timers that end, and clocks that go on, while a message is under way or within a "+
-			"pause (pauses and contexts of the script below %[1]v take no time, and end in every order; "+
-			"a client's pauses add up to at most %[1]v ahead of a message on its way)", sim.Lateness),
-		"other orders of timers, pauses and sessions that end at once, of the goroutines of one client, "+
-			"and after the end of all scripts")
-	if !p.Complete && (p.Violation == nil || !p.fewest) {
-		for i := range lines {
-			lines[i] = strings.Replace(lines[i], "tried: ", "to be tried, not finished: ", 1)
+	not("other orders of the zxids of writes that commute, and of the ids of sessions",
+		"other orders of the names in a list of children",
+		"whether the server applies a request before or after an unrelated call of another client "+
+			"begins or ends",
+		"timers that end, and clocks that go on, while a message is under way",
+		fmt.Sprintf("the lengths of pauses and contexts of the script below %v: they take no time, and "+
+			"end in every order", sim.Lateness),
+		"other orders of timers, of pauses and of sessions that end at one instant",
+		"other orders of the goroutines of one client", "other orders after the end of all scripts")
+	return s
+}
+
+// Alike reports whether two processes of several have the same to try.
+func (s *Scope) Alike(o *Scope) bool {
+	return slices.Equal(s.Tried, o.Tried) && s.Hidden == o.Hidden &&
+		slices.Equal(s.NotTried, o.NotTried)
+}
+
+// String is the scope in lines.
+func (s *Scope) String() string {
+	lines := []string{s.Judged.String(), "tried:"}
+	if !s.Finished {
+		lines[1] = "to be tried, not finished:"
+	}
+	list := func(items []string) {
+		for _, item := range items {
+			lines = append(lines, "  "+item)
 		}
 	}
-	return strings.Join(append(lines, "not tried, so not proved:"), "\n") + "\n  " +
-		strings.Join(not, "\n  ")
+	list(s.Tried)
+	if s.Hidden != "" {
+		lines = append(lines, "hidden: "+s.Hidden)
+	}
+	lines = append(lines, "not tried, so not proved:")
+	list(s.NotTried)
+	return strings.Join(lines, "\n")
 }
 
 // kinds are the kinds of faults of one server that match.

@@ -37,7 +37,7 @@ type Sweep struct {
 	// Reached counts the runs in which each goal was reached.
 	Reached map[string]int
 
-	seen basis // see CheckJudged
+	seen basis // of the points that were played
 }
 
 // A Violation is all findings of a sweep that are [Alike]. It has only the first outcome, since an
@@ -114,7 +114,7 @@ func newSweep(s scenario.Scenario) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	sweep := &Sweep{Base: base, Reached: map[string]int{}, seen: basisOf(base)}
+	sweep := &Sweep{Base: base, Reached: map[string]int{}}
 	if base.Status() == linearizability.Violated {
 		sweep.addViolation(0, fault.Fault{}, bugOf(base), base)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/cli/internal/command"
+	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
 )
@@ -32,7 +33,8 @@ type Hunt struct {
 	Divergences *int           `json:"divergences,omitempty"`
 	Diverging   []show.Outcome `json:"diverging,omitempty"`
 	// Goals are the goals of the workload.
-	Goals []Goal `json:"goals,omitempty"`
+	Goals  []Goal      `json:"goals,omitempty"`
+	Judged hunt.Judged `json:"judged"`
 	// NeverCalled are the optional methods of the object that no scenario has called.
 	NeverCalled []string  `json:"never_called,omitempty"`
 	Findings    []Finding `json:"findings"`
@@ -132,6 +134,7 @@ func (j *Hunt) take(o *Hunt) {
 	}
 	j.Runs += o.Runs
 	j.Replayed += o.Replayed
+	j.Judged = j.Judged.Plus(o.Judged)
 	j.Traces += o.Traces
 	j.Behaviours += o.Behaviours
 	j.Undecided += o.Undecided

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fuzz/hunt"
@@ -33,9 +32,10 @@ type Proof struct {
 	Classes   int     `json:"classes"`
 	Redundant int     `json:"redundant"`
 	// Views are not known of a shard: several have the same.
-	Views     int    `json:"views,omitempty"`
-	Undecided int    `json:"undecided"`
-	Scope     string `json:"scope"`
+	Views     int `json:"views,omitempty"`
+	Undecided int `json:"undecided"`
+	// Scope is absent for a shard that has nothing to do.
+	Scope *hunt.Scope `json:"scope,omitempty"`
 
 	Interrupted bool       `json:"interrupted"`
 	Error       string     `json:"error,omitempty"` // that ended it early
@@ -53,10 +53,15 @@ func (j *Proof) merge(other mergeable) error {
 	if err := sameWork(o.Workload+" "+o.Implementation, j.Workload+" "+j.Implementation); err != nil {
 		return err
 	}
-	j.Scope, o.Scope = cmp.Or(j.Scope, o.Scope), cmp.Or(o.Scope, j.Scope)
-	if j.Violation == nil && o.Violation == nil && tried(j.Scope) != tried(o.Scope) {
+	switch {
+	case j.Scope == nil:
+		j.Scope = o.Scope
+	case o.Scope == nil:
+	case j.Violation == nil && o.Violation == nil && !j.Scope.Alike(o.Scope):
 		return errors.New("it has tried other things than the first report; expected the same " +
 			"numbers of children to be hidden, and one process to prove all if they are not")
+	default:
+		j.Scope.Judged = j.Scope.Judged.Plus(o.Scope.Judged)
 	}
 	j.Runs += o.Runs
 	j.Estimate += o.Estimate
@@ -71,11 +76,6 @@ func (j *Proof) merge(other mergeable) error {
 	}
 	return nil
 }
-
-const toBeTried = "to be tried, not finished: " // in the scope of a proof that is not complete
-
-// tried is the scope of a proof as if it were complete.
-func tried(scope string) string { return strings.ReplaceAll(scope, toBeTried, "tried: ") }
 
 // hasFewer reports whether a report has a violation, and another one has none with as few faults.
 func (j *Proof) hasFewer(than *Proof) bool {
@@ -97,8 +97,8 @@ func (j *Proof) finish(scenario.Catalogue) (bad bool) {
 		j.Holds = false
 		return true
 	}
-	if j.Scope = tried(j.Scope); !j.Complete {
-		j.Scope = strings.ReplaceAll(j.Scope, "tried: ", toBeTried)
+	if j.Scope != nil {
+		j.Scope.Finished = j.Complete
 	}
 	// The sentence does not name the lengths of faults.
 	bounds := hunt.Bounds{Faults: j.Faults, Lasting: make([]time.Duration, len(j.Lasting))}

@@ -21,6 +21,7 @@ type Sweep struct {
 	Undecided      int         `json:"undecided"`
 	Missed         int         `json:"missed"`
 	Total          int         `json:"total"`
+	Judged         hunt.Judged `json:"judged"`
 	Interrupted    bool        `json:"interrupted"`
 	Error          string      `json:"error,omitempty"` // that ended the sweep early
 	Violations     []Violation `json:"violations"`
@@ -68,6 +69,7 @@ func (j *Sweep) merge(other mergeable) error {
 	j.Survived += o.Survived
 	j.Undecided += o.Undecided
 	j.Missed += o.Missed
+	j.Judged = j.Judged.Plus(o.Judged)
 	j.Interrupted = j.Interrupted || o.Interrupted
 	j.Error = cmp.Or(j.Error, o.Error)
 	j.Violations = append(j.Violations, o.Violations...)
