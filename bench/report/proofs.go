@@ -22,18 +22,21 @@ var proved = []string{
 	"recipes.IDGenerator --faults 1", "recipes.Queue --faults 1", "recipes.LockQueue --faults 1",
 }
 
-// larger are bounds of which the time is estimated, from a number of runs.
+// larger are bounds of which the time is estimated, from a number of runs, each without a fault
+// unless it names one.
 var larger = []struct {
 	words string
 	flags []string
 }{
+	{"2 clients, 1 round", []string{"--faults", "0"}},
+	{"1 fault", []string{"--faults", "1"}},
 	{"2 clients, 2 rounds", []string{"--faults", "0", "--rounds", "2"}},
 	{"3 clients, 1 round", []string{"--faults", "0", "--clients", "3"}},
 	{"2 clients, 1 round, 3 servers", []string{"--faults", "0", "--servers", "3"}},
 }
 
-// estimates is a table of about how long larger proofs of all recipes take.
-func estimates(l *runner) (string, error) {
+// largerProofs is a table of about how long proofs of all recipes take.
+func largerProofs(l *runner) (string, error) {
 	columns := []string{"recipe"}
 	for _, b := range larger {
 		columns = append(columns, b.words)
@@ -61,18 +64,26 @@ func estimates(l *runner) (string, error) {
 			rows = append(rows, row)
 		}
 	}
-	return table(columns, rows), nil
+	return paragraph("About how long proofs take of a processor, by an estimate from 1,000 runs that is "+
+		"rough and can be far too low: at most a minute, an hour, a day, or more. Of some a run is too "+
+		"long for a proof: -. Those that end within 1,000 runs have their seconds.") +
+		table(columns, rows), nil
 }
 
-// estimate says about how long a proof takes; "-" if a run is too long for one.
+// estimate says about how long a proof takes, and exactly if it ends within its runs; "-" if a run is
+// too long for one.
 func estimate(l *runner, name string, flags []string) (string, error) {
 	var p struct {
+		Holds    bool
 		Runs     int
 		Estimate float64
 	}
 	tooLong, err := prove(l, &p, name, 1000, flags...)
 	if tooLong {
 		return "-", nil
+	}
+	if p.Holds {
+		return "holds, " + seconds(l.cpu) + " s", err
 	}
 	return about(l.cpu.Seconds() * max(1, p.Estimate/float64(p.Runs))), err
 }
@@ -113,17 +124,10 @@ func proofs(l *runner) (string, error) {
 		rows = append(rows, []string{"`" + flags + "`", result, thousands(p.Classes), runs,
 			thousands(p.Redundant), seconds(l.cpu)})
 	}
-	larger, err := estimates(l)
-	if err != nil {
-		return "", err
-	}
 	return paragraph("What zksim prove says of recipes, with 2 clients and 1 round. Without faults "+
 			"it ends after 600,000 runs. The seconds are those of the processors. A redundant run is "+
 			"one that its fault does not reach, or that ends when the rest is known.") +
 			commandBlock("zksim prove ARGUMENTS --for 0s --runs 600000") +
-			table([]string{"arguments", "result", "classes", "runs", "redundant", "seconds"}, rows) +
-			"\n" + paragraph("About how long proofs without faults take of a processor, by an estimate "+
-			"from 1,000 runs that is rough: at most a minute, an hour, a day, or more. Of some a run "+
-			"is too long for a proof: -.") + larger,
+			table([]string{"arguments", "result", "classes", "runs", "redundant", "seconds"}, rows),
 		nil
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/zksim/zksim/bench/internal/figure"
 	"github.com/zksim/zksim/fakezk/fault"
 	exhibits "github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/saved"
@@ -40,6 +41,7 @@ func provedExhibits(l *runner) (string, error) {
 		return e.Source == "planted"
 	})
 	found, all, smallest := map[string][]int{}, 0, 0
+	proofs, hunts := map[string][]float64{}, map[string][]float64{} // seconds of a processor
 	left := map[string][]string{}
 	for _, e := range listed {
 		tries, needs, err := triesOf(l, e.Slug)
@@ -57,6 +59,11 @@ func provedExhibits(l *runner) (string, error) {
 				}
 				found[t.script][len(p.Violation.Minimal.Plan)]++
 				all++
+				proofs[t.script] = append(proofs[t.script], l.cpu.Seconds())
+				if err := l.askZksim(new(galleryOutput), nil, "gallery", e.Slug); err != nil {
+					return "", err
+				}
+				hunts[t.script] = append(hunts[t.script], l.cpu.Seconds())
 				break
 			}
 		}
@@ -79,19 +86,32 @@ func provedExhibits(l *runner) (string, error) {
 		for n := range 3 {
 			row = append(row, strconv.Itoa(append(found[script], 0, 0, 0)[n]))
 		}
+		row = append(row, usualAndWorst(proofs[script]), usualAndWorst(hunts[script]))
 		rows = append(rows, row)
 	}
 	return paragraph("Of the %d exhibits of the gallery, proofs find %d to fail, each within %d "+
 			"runs and at most two faults. Of %d the plan is proved to be the smallest.",
 			len(listed), all, exhibitRuns, smallest) +
 			commandBlock("zksim prove SLUG --faults 2 --for 0s --runs "+strconv.Itoa(exhibitRuns)) +
-			table([]string{"script", "no fault", "one fault", "two faults"}, rows) + "\n" +
+			table([]string{"script", "no fault", "one fault", "two faults", "proof", "hunt"}, rows) +
+			"\n" + paragraph("The last columns are seconds of a processor, the median and the most of "+
+			"these exhibits: of their proofs, and of hunts by `zksim gallery SLUG`, each with making "+
+			"the finding small.") + "\n" +
 			paragraph("Not found, with the script and the faults of their smallest scenarios. They "+
 				"need faults of several servers: %s.", strings.Join(left["servers"], ", ")) + "\n" +
 			paragraph("They try again for ever after pauses that take no time, so that a run is too "+
 				"long for a proof: %s.", strings.Join(left["long"], ", ")) + "\n" +
 			paragraph("They have more runs: %s.", strings.Join(left["more"], ", ")),
 		nil
+}
+
+// usualAndWorst are the median and the greatest of some times, "-" for none.
+func usualAndWorst(seconds []float64) string {
+	if len(seconds) == 0 {
+		return "-"
+	}
+	return figure.Significant(figure.Median(seconds)) + " / " +
+		figure.Significant(slices.Max(seconds))
 }
 
 type exhibitProof struct {

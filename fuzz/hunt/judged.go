@@ -27,8 +27,8 @@ func (f *Found) CheckJudged() error { return f.seen.check(f.workload, f.Runs) }
 // Judged says how many runs of a search have a verdict on each property.
 type Judged struct {
 	Runs int `json:"runs"`
-	// Properties has the runs with a verdict. A property of the kind of object without one counts 0:
-	// nothing is known of it.
+	// Properties has the runs with a verdict. A property of the kind of object that no run has
+	// judged counts 0: nothing is known of it.
 	Properties map[string]int `json:"properties"`
 }
 
