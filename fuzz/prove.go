@@ -30,10 +30,10 @@ type Bounds struct {
 }
 
 // Prove plays every run of a small script, once for each class of runs with equal orders of
-// messages; see docs/hunting.md. It logs how many classes there are, and what is the same in all
-// runs, so that it is not proved. It fails if a property is violated, as Test does, if a verdict is
-// unknown, and if the time was too short to try all runs. The seed of the script is that of
-// -zksim.seed. With -zksim.shard each process proves its part.
+// messages; see docs/hunting.md. It logs how many classes there are, which properties they have
+// judged, and what is the same in all runs, so that it is not proved. It fails if a property is
+// violated, as Test does, if a verdict is unknown, and if the time was too short to try all runs.
+// The seed of the script is that of -zksim.seed. With -zksim.shard each process proves its part.
 func Prove(t TB, w scenario.Workload, b Bounds) {
 	t.Helper()
 	defer ballast.Hold()()
