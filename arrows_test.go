@@ -154,7 +154,8 @@ var arrows = map[string]string{
 		fakezk/fault fakezk/sim fakezk/trace linearizability linearizability/ops
 		internal/mix internal/spelling fuzz/saved fuzz/scenario`,
 	"fuzz/internal/look": ``,
-	"fuzz/picture":       `fakezk/trace fuzz/internal/fold fuzz/scenario linearizability`,
+	"fuzz/picture": `
+		fakezk/fault fakezk/trace fuzz/internal/fold fuzz/scenario linearizability linearizability/ops`,
 	"fuzz/show": `
 		fakezk/sim fakezk/trace linearizability fuzz/picture fuzz/saved fuzz/scenario`,
 	"fuzz": `

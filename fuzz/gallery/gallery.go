@@ -122,7 +122,7 @@ func complete(e Exhibit, k kind) Exhibit {
 		e.Right.About = other + ", which is right"
 	}
 	e.Wrong.Impl, e.Right.Impl = e.Slug, e.Slug+"-mended"
-	e.Wrong.About = e.Title
+	e.Wrong.About = strings.TrimSpace(e.Title + ". " + e.Bug)
 	e.Wrong.Flawed = e.Property
 	if e.Script == (scenario.Script{}) {
 		e.Script = scenario.DefaultScript

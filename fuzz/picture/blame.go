@@ -20,11 +20,7 @@ func (r reader) blamed() []string {
 		if v.Status != linearizability.Violated {
 			continue
 		}
-		wrong := v.Summary // without what led to it
-		for _, led := range []string{"; the last that ", " rests on the reply at ",
-			"; in that call the server refused "} {
-			wrong, _, _ = strings.Cut(wrong, led)
-		}
+		wrong := wrongPart(v.Summary)
 		for _, c := range r.Result.Changes {
 			if path := r.rename(c.Path); slices.Contains(v.Steps, c.Step) || names(wrong, path) {
 				add(path)
@@ -37,6 +33,15 @@ func (r reader) blamed() []string {
 		}
 	}
 	return paths
+}
+
+// wrongPart is the beginning of a summary, without what led to the violation.
+func wrongPart(summary string) string {
+	for _, led := range []string{"; the last that ", " rests on the reply at ",
+		"; in that call the server refused "} {
+		summary, _, _ = strings.Cut(summary, led)
+	}
+	return summary
 }
 
 // names reports whether a text has a path, and not only the beginning of a longer one.

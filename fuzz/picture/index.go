@@ -111,13 +111,13 @@ func indexRow(name, page string) string {
 		text, _, _ := strings.Cut(rest, to)
 		return html.EscapeString(html.UnescapeString(text))
 	}
-	row := fmt.Sprintf(`<tr><td><a href="%s">%s</a></td><td><p>%s</p>`,
-		html.EscapeString((&url.URL{Path: name}).String()), between("<title>", "</title>"),
-		between(`<p id="summary">`, "</p>"))
+	row := fmt.Sprintf(`<tr><td><a href="%s">%s</a></td><td>`,
+		html.EscapeString((&url.URL{Path: name}).String()), between("<title>", "</title>"))
 	if text := between(`<p id="meaning">`, "</p>"); strings.Contains(page, `<p id="meaning">`) {
 		row += `<p class="meaning">` + text + "</p>"
 	}
-	return row + `<p class="scenario">` + between("<dt>scenario</dt><dd>", "</dd>") +
+	row += "<p>" + between(`<p id="summary">`, "</p>") + "</p>"
+	return row + `<p class="scenario">` + between("<dt>tried</dt><dd>", "</dd>") +
 		"</p></td></tr>\n"
 }
 

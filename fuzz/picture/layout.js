@@ -18,7 +18,7 @@ for (const c of run.calls) {
 }
 
 // view is what the reader has chosen.
-const view = { open: new Set(), unfolded: false, height: 20, cursor: 1, message: null, found: [] };
+const view = { open: new Set(), quiet: new Set(), unfolded: false, height: 20, cursor: 1, message: null, found: [] };
 
 let rows = []; // {from, to, kind, lines}
 let rowOf = []; // by step: an index of rows
@@ -65,7 +65,7 @@ function addRow(row) {
 
 // foldFrom is the step behind the folded lines that begin at a step, or the step itself.
 function foldFrom(step) {
-  while (step <= last && lineAt(step).f && !verdictSteps.has(step)) step++;
+  while (step <= last && !verdictSteps.has(step) && (lineAt(step).f || view.quiet.has(step))) step++;
   return step;
 }
 
@@ -97,8 +97,9 @@ function foldText(row) {
   const kinds = new Map();
   for (let n = row.from; n <= row.to; n++) {
     const l = lineAt(n);
-    if (!kinds.has(l.f)) kinds.set(l.f, new Set());
-    kinds.get(l.f).add(l.a);
+    const kind = l.f || "further line";
+    if (!kinds.has(kind)) kinds.set(kind, new Set());
+    kinds.get(kind).add(l.a);
   }
   const parts = [...kinds].map(([kind, who]) => kind === "own line" ? "requests of the test itself" :
     `${kind}s of ${[...who].filter((a) => a !== "server").sort().join(", ") || "server"}`);

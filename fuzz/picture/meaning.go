@@ -1,156 +1,381 @@
 package picture
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // meaning says what a violation means from now on, for a reader who does not know ZooKeeper. It is
-// "" if nothing is violated.
+// "" if nothing is violated. It is made of the facts of the run, so that it fits any object.
 func meaning(o *scenario.Outcome) string {
-	switch property := o.Property(); property {
-	case linearizability.Liveness:
-		return stuckMeaning(o)
-	case linearizability.Orphans:
-		return orphanMeaning(o)
-	case linearizability.Delivery:
-		return deliveryMeaning(o.Report)
-	case linearizability.Belief:
-		return beliefMeaning(o)
-	case linearizability.Safety:
-		return safetyMeaning(o)
-	default:
-		return meanings[property]
+	if of := meanings[o.Property()]; of != nil {
+		return of(findingOf(o))
 	}
+	return ""
 }
 
-// meanings are those of properties that need no more words in any run.
-var meanings = map[string]string{
-	linearizability.Fencing: "A store that checks the tokens of its writers may take a write of " +
-		"an old holder, or refuse the holder of today.",
-	linearizability.Linearizability: "A caller was told what was not true at any moment of its " +
-		"call. Code that acts on the answer is wrong, and no error tells it.",
-	linearizability.Order: "A client that came later was served first.",
-	linearizability.Answers: "A caller was told what was not so at any moment of its call, and no " +
-		"error tells it.",
-	linearizability.Presence: "Others see an instance that has left, or do not see one that is there.",
-	linearizability.View: "A reader was shown a state that never was, or an older state after a " +
-		"newer one.",
-	linearizability.Herd: "Each release wakes many waiters, which all ask the server at once. With " +
-		"more clients it gets slower for all.",
-	scenario.InvariantProperty: "What the test says of every moment was not so at one.",
-	"property":                 "What the test expects of the service was not so.",
-	"panic":                    "The process of the client ends, with all that it does.",
-	"frozen":                   "The goroutine never goes on, and all that wait for it wait with it.",
+// meanings are those of each property.
+var meanings = map[string]func(finding) string{
+	linearizability.Safety: finding.owners, linearizability.Belief: finding.owners,
+	linearizability.Linearizability: finding.returned, linearizability.Answers: finding.returned,
+	linearizability.View: finding.returned, linearizability.Presence: finding.presence,
+	linearizability.Delivery: finding.delivery, linearizability.Liveness: finding.stuck,
+	linearizability.Orphans: finding.left, scenario.InvariantProperty: finding.invariant,
+	linearizability.Fencing: func(f finding) string {
+		return f.said() + " gets a wrong token. A store that checks tokens refuses the owner of today, or takes a write of an earlier owner."
+	},
+	linearizability.Order: func(f finding) string {
+		return f.said() + " comes out of its turn: code that relies on the order is wrong, and no error tells it."
+	},
+	linearizability.Herd: func(f finding) string {
+		return fmt.Sprintf("One release wakes %d waiters, of which one can go on. Each client more is one more to wake: "+
+			"with many, each release makes the server slow for all.", f.Report.MaxHerd)
+	},
+	"panic": func(f finding) string {
+		who, _, _ := strings.Cut(f.Summary(), ":")
+		return "The process of " + who + " crashes, and all that it does ends at once. What it has taken stays taken " +
+			"until the server gives its session up."
+	},
+	"frozen": func(finding) string {
+		return "The goroutine never goes on, and all that wait for it wait with it."
+	},
+	"property": func(finding) string {
+		return "What the test expects of the service is not so, and its users see the same."
+	},
 }
 
-// stuckMeaning is the meaning of a violated liveness: who waits for whom, or for what.
-func stuckMeaning(o *scenario.Outcome) string {
-	who, lock := waiting(o)
-	if who == "" {
-		return "A call does not do in time what it is there for, although no fault hinders it."
-	}
-	waits := who + " in vain"
-	if lock {
-		waits = "no client gets this lock"
-	}
-	switch node, owner := blame(o); {
-	case node == "":
-		return "From now on " + who + " in vain: the faults are over, and still nothing lets it go on."
-	case owner != "":
-		return fmt.Sprintf("From now on %s until %s's session ends.", waits, owner)
-	case lock:
-		return fmt.Sprintf("From now on %s until somebody deletes %s by hand.", waits, node)
-	default:
-		return fmt.Sprintf("From now on %s until somebody removes %s by hand.", waits, node)
-	}
+// finding is a violation, and the call that its verdict is about.
+type finding struct {
+	*scenario.Outcome
+	steps   []int64        // that the verdict names
+	changes []trace.Change // at these steps
+	// call is the last one of those that the verdict names, or the one that made the last of the
+	// changes; the zero Op if there is none.
+	call linearizability.Op
 }
 
-// waiting are the clients with calls that never returned, and their verb. lock says that they wait
-// for one lock, which has one holder at a time.
-func waiting(o *scenario.Outcome) (who string, lock bool) {
-	var names []string
-	lock = o.Scenario.Workload.Name == "lock"
+func findingOf(o *scenario.Outcome) finding {
+	v, _ := o.Report.Verdict(o.Property())
+	f := finding{Outcome: o, steps: v.Steps}
+	if len(f.steps) == 0 {
+		f.steps = scenario.NamedSteps(wrongPart(o.Summary()))
+	}
+	for _, c := range o.Result.Changes {
+		if slices.Contains(f.steps, c.Step) {
+			f.changes = append(f.changes, c)
+		}
+	}
+	latest := int64(0)
 	for _, op := range o.History.Ops {
-		if op.Outcome != linearizability.OpPending {
-			continue
+		named := slices.Contains(f.steps, op.Call) || slices.Contains(f.steps, op.Return)
+		if step := max(op.Call, op.Return); named && step > latest {
+			latest, f.call = step, op
 		}
-		lock = lock && op.Kind == o.Scenario.Workload.Name
-		if !slices.Contains(names, op.Client) {
-			names = append(names, op.Client)
+		if latest == 0 && slices.ContainsFunc(f.changes, func(c trace.Change) bool {
+			return during(op, c)
+		}) {
+			f.call = op
 		}
 	}
-	slices.Sort(names)
-	switch n := len(names); n {
-	case 0:
-		return "", false
-	case 1:
-		return names[0] + " waits", lock
+	return f
+}
+
+// during reports whether a client has made a change in a call.
+func during(op linearizability.Op, c trace.Change) bool {
+	return op.Client == c.Client && op.Call < c.Step && (op.Pending() || c.Step < op.Return)
+}
+
+// said is the call with its client, and when it was.
+func (f finding) said() string {
+	if f.call.Client == "" {
+		return "A call"
+	}
+	text := fmt.Sprintf("%s's %s(%s)", f.call.Client, f.call.Kind, f.call.Input)
+	return f.Result.Trace.Rename(text) + f.span(f.call.Call, f.call.Return)
+}
+
+// span is a time in steps.
+func (f finding) span(from, to int64) string {
+	if to < 0 || to > int64(f.Result.Trace.Len()) {
+		return fmt.Sprintf(" (from step %d to the end)", from)
+	}
+	return fmt.Sprintf(" (steps %d to %d)", from, to)
+}
+
+// owned are the things that clients own, by the calls that get them, and what it means if two do.
+var owned = map[string]struct{ thing, two string }{
+	ops.Lock:    {"the lock", "both may write what it protects, and neither gets an error."},
+	ops.Hold:    {"the lock", "both may write what it protects, and neither gets an error."},
+	ops.Acquire: {"a lease", "more clients than allowed work at once, and none gets an error."},
+	ops.Lead:    {"the leadership", "both act as the one leader, and neither gets an error."},
+}
+
+// owners is the meaning of a violated safety or belief.
+func (f finding) owners() string {
+	h, ok := f.wrongHold()
+	got, from, lost := owned[f.grant(h).Kind], h.From, h.Held < h.Believed
+	if lost {
+		from = max(h.From, h.Held)
+	}
+	other := f.beside(h, from)
+	both := f.span(max(from, other.From), min(h.Believed, max(other.Held, other.Believed)))
+	text := fmt.Sprintf("%s goes on as the owner of %s%s, and for the server it owns nothing. ", h.Client, got.thing, f.span(from, h.Believed))
+	switch {
+	case !ok || !lost && other.Client == "":
+		return f.returned()
+	case !lost && other.Client == h.Client:
+		return "Two parts of " + h.Client + " own " + got.thing + " at once" + both + ": " + got.two
+	case !lost:
+		return other.Client + " and " + h.Client + " own " + got.thing + " at the same time" + both +
+			": " + got.two
+	case other.Client == "":
+		return text + "Another client can get it meanwhile: then " + got.two
+	}
+	return text + other.Client + " owns it, too" + both + ": " + got.two
+}
+
+// wrongHold is the hold that the verdict is about, of several the last one. A hold of a client that
+// goes on too long, or that has nothing at the server, lasts until the client's next call.
+func (f finding) wrongHold() (h linearizability.Hold, ok bool) {
+	unknown := owned[f.call.Kind].thing != "" && f.call.OK() // for the report
+	for _, held := range f.Report.Holds {
+		if slices.Contains(f.steps, held.From) || slices.Contains(f.steps, held.Held) {
+			h, ok = held, true
+		}
+		unknown = unknown && held.From != f.call.Return
+	}
+	if unknown {
+		h, ok = linearizability.Hold{Client: f.call.Client, From: f.call.Return}, true
+	}
+	if unknown || f.Property() == linearizability.Belief {
+		next := slices.IndexFunc(f.History.Ops, func(op linearizability.Op) bool {
+			return op.Client == h.Client && op.Call > h.From
+		})
+		h.Believed = int64(f.Result.Trace.Len()) + 1
+		if next >= 0 {
+			h.Believed = f.History.Ops[next].Call
+		}
+	}
+	return h, ok
+}
+
+// grant is the call that got a hold.
+func (f finding) grant(h linearizability.Hold) linearizability.Op {
+	for _, op := range f.History.Ops {
+		if owned[op.Kind].thing != "" && op.Client == h.Client && op.Return == h.From {
+			return op
+		}
+	}
+	return linearizability.Op{Kind: ops.Lock}
+}
+
+// beside is another hold that must not be while a client believes in its own, or the zero Hold.
+// Leases and readers may be several.
+func (f finding) beside(h linearizability.Hold, from int64) linearizability.Hold {
+	for _, other := range f.Report.Holds {
+		a, b := f.grant(h), f.grant(other)
+		several := a.Kind == ops.Acquire || a.Input == ops.ReadMode && b.Input == ops.ReadMode
+		if other.From != h.From && other.From < h.Believed && max(other.Held, other.Believed) > from &&
+			(slices.Contains(f.steps, other.From) || !several && other.Client != h.Client) {
+			return other
+		}
+	}
+	return linearizability.Hold{}
+}
+
+// wrong is the meaning of calls that return what they must not, by the calls.
+var wrong = map[string]string{
+	ops.Look:  " shows what is no longer so as if it were: its caller acts on it, and no error tells it.",
+	ops.Next:  " is given a number that another call has got, too: two things bear it, and no error tells anybody.",
+	ops.Enter: tooEarly, ops.Wait: tooEarly, ops.Take: outOfOrder, ops.Poll: outOfOrder,
+	ops.Add: notDone, ops.Write: notDone, ops.CAS: notDone, ops.Set: notDone, ops.Remove: notDone,
+	ops.Offer: notDone, ops.Discard: notDone,
+}
+
+const (
+	tooEarly   = " returns too early: it goes on with work for which the others are not ready, and no error tells it."
+	outOfOrder = " gets what it must not have yet: work is done in a wrong order or twice, and no error tells anybody."
+	notDone    = " reports success, and has not done what it reports: what somebody has written is lost or wrong, and no error tells anybody."
+)
+
+// returned is the meaning of a call that returns what it must not.
+func (f finding) returned() string {
+	_, told, _ := strings.Cut(callText(f.call), " -> ")
+	switch meaning := wrong[f.call.Kind]; {
+	case len(f.Report.Duplicated) > 0:
+		return f.delivery()
+	case f.call.Output == ops.Refused:
+		return f.said() + " is refused, and at no moment of it was there a reason: its caller gives up what it could have done."
+	case meaning == "" && told != "" && f.Property() != linearizability.Safety:
+		return fmt.Sprintf("%s is answered “%.60s”, and at no moment of it was that so. What %s does next rests on a wrong answer, "+
+			"and no error tells it.", f.said(), f.Result.Trace.Rename(told), f.call.Client)
 	default:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1] + " wait", lock
+		return f.said() + cmp.Or(meaning, " does what it must not: others rely on what is not so, and no error tells anybody.")
 	}
 }
 
-// blame is the znode to blame, as it is at rest, and the client of the session that owns it. The
-// client is "" if the znode belongs to none, or if its owner has no name.
-func blame(o *scenario.Outcome) (path, owner string) {
-	for _, v := range o.Report.Verdicts {
-		if v.Property != o.Property() || v.Znode == "" {
-			continue
+// presence is the meaning of a member that is listed and has left, or the other way round.
+func (f finding) presence() string {
+	for _, c := range f.changes {
+		from := fmt.Sprintf(" in the list from step %d on, although it ", c.Step)
+		switch name := path.Base(c.Path); c.Kind {
+		case trace.NodeCreated:
+			return name + " is" + from + "has left: others go on to send it work, and nobody does it."
+		case trace.NodeDeleted:
+			return name + " is not" + from + "works and was told that it is: others do not find it, and it gets no work."
 		}
-		for _, n := range o.Result.Nodes {
-			if n.Path == v.Znode {
-				return o.Result.Trace.Rename(n.Path), o.Result.SessionClient[n.Owner]
-			}
+	}
+	return "Others see an instance that has left, or do not see one that is there."
+}
+
+// delivery is the meaning of what is lost, or there twice.
+func (f finding) delivery() string {
+	switch lost, twice := f.Report.Lost, f.Report.Duplicated; {
+	case len(lost) > 0 && f.call.Kind == ops.Offer && f.call.OK():
+		return fmt.Sprintf("%s is gone: nobody will ever work on it, although %s was told at step %d "+
+			"that it is in the queue.", lost[0], f.call.Client, f.call.Return)
+	case len(lost) > 0:
+		return lost[0] + " is gone: nobody will ever work on it, and no error tells anybody."
+	case len(twice) > 0:
+		return twice[0] + " can be taken twice: the same work is done twice, and no error tells anybody."
+	case len(f.changes) > 1 && f.call.Client != "":
+		return f.said() + " is one call and takes effect more than once: what it changes is wrong from now on, and no error tells anybody."
+	case len(f.changes) > 0 && f.changes[0].Session == 0:
+		return fmt.Sprintf("At step %d the server itself ends what no client has ended: all that wait "+
+			"for its end go on too early, and no error tells them.", f.changes[0].Step)
+	}
+	return "Something that a client does is lost, or happens twice, or without a client, and no error tells anybody."
+}
+
+// invariant is the meaning of a broken rule of a test. The summary begins with the rule.
+func (f finding) invariant() string {
+	rule, _, _ := strings.Cut(f.Summary(), ": ")
+	switch {
+	case f.call.Err != "":
+		return fmt.Sprintf("%s fails with “%s”: its caller does not get what it has asked for. The rule "+
+			"of the test is “%s”.", f.said(), f.Result.Trace.Rename(f.call.Err), rule)
+	case f.call.Client != "":
+		rule += "” is broken by " + f.said()
+	case len(f.steps) > 0:
+		rule += fmt.Sprintf("” is broken at step %d", slices.Max(f.steps))
+	default:
+		rule += "” is broken"
+	}
+	return "The test's rule “" + rule + ". What relies on it can go wrong from here on, and no error tells anybody."
+}
+
+// stuck is the meaning of a violated liveness: who waits for whom, or for what.
+func (f finding) stuck() string {
+	call, late := f.call, f.call.ReturnTime-f.call.Deadline
+	switch r, waits := f.Result.Runaway, cmp.Or(f.waits(), f.fails()); {
+	case r != nil && r.Goroutines > 0:
+		return "The code starts goroutines without end, until its process has no memory left."
+	case r != nil:
+		return "From now on " + r.Client + " does the same again and again, without a pause, and gets no further: it keeps the server and the processor busy."
+	case waits != "":
+		return "From now on " + waits
+	case call.Kind == ops.Settle && call.OK():
+		return "From now on " + call.Client + " is shown old data, although no fault hinders it: it acts on what is no longer so, and no error tells it."
+	case !call.OK() && call.Deadline > 0 && late > time.Second:
+		return fmt.Sprintf("%s goes on for %s after the limit that its caller has set: the caller is "+
+			"stuck, and so are all that wait for it.", f.said(), late.Round(time.Millisecond))
+	}
+	text := f.said() + " does not do in time what it is there for, although no fault hinders it."
+	if call.Kind == ops.Take {
+		return text + " There is work in the queue, and nobody does it."
+	}
+	return text + " All that wait for it wait, too."
+}
+
+// fails is the meaning of calls of a client that fail without end, "" if there are none.
+func (f finding) fails() string {
+	for _, op := range slices.Backward(f.History.Ops) {
+		if slices.Contains(f.Result.Busy, op.Client) && !op.OK() {
+			return "each " + op.Kind + " of " + op.Client + " fails, although no fault hinders it: to try again does not help."
+		}
+	}
+	return ""
+}
+
+// goals are what waiting clients do not get, by their calls.
+var goals = map[string]string{
+	ops.Lock: "for the lock", ops.Hold: "for the lock", ops.Acquire: "for a lease",
+	ops.Lead: "to be elected", ops.Take: "for an element", ops.Enter: "at the barrier",
+	ops.Leave: "at the barrier", ops.Wait: "at the barrier", ops.View: "for news",
+	ops.Await: "for the decision",
+}
+
+// waits is the meaning of calls that never return, "" if there are none.
+func (f finding) waits() string {
+	var who []string
+	for _, op := range f.History.Ops {
+		if op.Pending() && !slices.Contains(who, op.Client) {
+			who = append(who, op.Client)
+		}
+	}
+	slices.Sort(who)
+	last := len(who) - 1
+	if last < 0 {
+		return ""
+	}
+	text := who[last] + " waits"
+	if last > 0 {
+		text = strings.Join(who[:last], ", ") + " and " + who[last] + " wait"
+	}
+	node, owner := f.blame()
+	byWaiter := slices.ContainsFunc(f.Result.Changes, func(c trace.Change) bool {
+		return c.Kind == trace.NodeCreated && c.Path == node && slices.ContainsFunc(f.History.Ops,
+			func(op linearizability.Op) bool { return op.Pending() && during(op, c) })
+	})
+	switch kind := f.call.Kind; {
+	case byWaiter && owner != "" && owner != f.call.Client:
+		return text + " for each other, until the session of one of them ends."
+	case node != "" && f.call.Input == "" && (kind == ops.Lock || kind == ops.Hold):
+		text = "no client gets this lock"
+	case node != "" && kind == ops.Lead:
+		text = "no client is elected"
+	default:
+		text += " in vain " + cmp.Or(goals[kind], "for the end of a call")
+	}
+	switch {
+	case node == "":
+		return text + ", although no fault hinders it: nothing will ever end the wait."
+	case owner == "":
+		return text + " until somebody deletes " + f.Result.Trace.Rename(node) + " by hand."
+	}
+	return fmt.Sprintf("%s until %s's session ends: nobody else removes what %[2]s has made at the "+
+		"server. To start %[2]s's process anew helps.", text, owner)
+}
+
+// blame is the path of the znode to blame, which is there at rest, and the client of the session
+// that owns it. The client is "" if the znode belongs to none, or if its owner has no name.
+func (f finding) blame() (node, owner string) {
+	v, _ := f.Report.Verdict(f.Property())
+	for _, n := range f.Result.Nodes {
+		if v.Znode != "" && n.Path == v.Znode {
+			return n.Path, f.Result.SessionClient[n.Owner]
 		}
 	}
 	return "", ""
 }
 
-func orphanMeaning(o *scenario.Outcome) string {
-	switch node, owner := blame(o); {
+// left is the meaning of a violated orphans.
+func (f finding) left() string {
+	node, owner := f.blame()
+	switch name := f.Result.Trace.Rename(node); {
 	case owner != "":
-		return fmt.Sprintf("%s stays until %s's session ends, and nobody needs it.", node, owner)
+		return name + " stays until " + owner + "'s session ends, and nobody needs it. Each time adds one more."
 	case node != "":
-		return node + " stays until somebody deletes it by hand. Each time adds one more."
+		return name + " stays until somebody deletes it by hand. Each time adds one more."
 	}
 	return "Something is left that nobody needs and nobody removes. Each time adds one more."
-}
-
-func deliveryMeaning(r linearizability.Report) string {
-	switch {
-	case len(r.Lost) > 0:
-		return r.Lost[0] + " is gone: nobody will ever work on it."
-	case len(r.Duplicated) > 0:
-		return r.Duplicated[0] + " is worked on twice."
-	}
-	return "What a caller wrote was not written, or was written twice, and no error tells it."
-}
-
-func safetyMeaning(o *scenario.Outcome) string {
-	if !hasOwner(o) {
-		return "A client goes on too early: what it relies on is not so."
-	}
-	return "Two clients can act as the owner at once. What one of them writes may be lost without " +
-		"an error."
-}
-
-func beliefMeaning(o *scenario.Outcome) string {
-	if !hasOwner(o) {
-		return "A client takes old data for new, and no error tells it."
-	}
-	return "A client goes on as the owner of what another client may have by now, and nothing tells " +
-		"it to stop."
-}
-
-// hasOwner reports whether the object is one that clients own, such as a lock.
-func hasOwner(o *scenario.Outcome) bool {
-	return len(o.Report.Holds) > 0 ||
-		slices.ContainsFunc(o.History.Ops, func(op linearizability.Op) bool {
-			return slices.Contains([]string{"lock", "acquire", "lead", "hold"}, op.Kind)
-		})
 }

@@ -87,7 +87,8 @@ function arrange() {
   chart.classList.toggle("narrow", narrow);
   chart.classList.toggle("dense", view.height < 16);
   byId("lanes").replaceChildren(...lanes.map((lane) => element("div",
-    { class: lane.server ? "server" : "client", style: `left:${gutter + lane.x}px;color:${lane.colour}` }, lane.name,
+    { class: lane.server ? "server" : "client", style: `left:${gutter + lane.x}px;color:${lane.colour}` },
+    narrow && run.servers > 1 ? lane.name.replace("server ", "s") : lane.name,
     element("small", {}, (lane.goroutines || []).slice(1).join(" ")))));
   refresh();
 }
@@ -279,17 +280,39 @@ function copy() {
   if (document.execCommand("copy")) byId("copy").textContent = "copied"; // works from disk, too
 }
 
-// showAll scrolls to where some steps are on the screen together, if there is such a place.
+// showAll scrolls to where some steps are on the screen together, if there is such a place. If they
+// are too far apart, it folds the lines between them, but for some around each.
 function showAll(steps) {
-  const ys = steps.filter((s) => s >= 1 && s <= last).map(middle);
-  const spare = chart.clientHeight - 90 - (Math.max(...ys) - Math.min(...ys));
-  if (ys.length && spare >= 0) chart.scrollTop = Math.min(...ys) - 30 - spare / 2;
+  const keys = steps.filter((s) => s >= 1 && s <= last), first = Math.min(...keys);
+  if (!keys.length) return;
+  for (const around of [last, 12, 8, 5, 3, 2, 1, 0]) {
+    view.quiet.clear();
+    for (let n = first; n <= Math.max(...keys); n++) {
+      if (!keys.some((k) => Math.abs(k - n) <= around)) view.quiet.add(n);
+    }
+    arrange();
+    const ys = keys.map(middle), top = Math.min(...ys);
+    const spare = chart.clientHeight - 90 - (Math.max(...ys) - top);
+    if (spare < 0) continue;
+    chart.scrollTop = top - 30 - spare / 2;
+    return;
+  }
+  view.quiet.clear();
+  arrange();
+}
+
+// linkSteps makes links of the steps that a text of the page names.
+function linkSteps(e) {
+  const parts = e.textContent.split(/(\bsteps? \d+(?: to \d+)?)/);
+  e.replaceChildren(...parts.flatMap((text, i) => i % 2 === 0 ? linked(text) :
+    text.split(/(\d+)/).map((part, j) => j % 2 ? stepLink(+part, part) : part)));
 }
 
 function start() {
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   const summary = byId("summary"), named = run.verdicts.find((v) => v.summary === run.summary);
   summary.replaceChildren(linked(run.summary, named ? named.steps : []));
+  if (byId("meaning")) linkSteps(byId("meaning"));
   for (const id of ["next-verdict", "next-fault"]) {
     byId(id).disabled = !(id === "next-fault" ? run.strikes.length : verdictSteps.size);
   }
@@ -303,7 +326,7 @@ function start() {
   const failed = named && !steps.length && rows.findLast((r) => r.kind === "line");
   const first = wanted ? +wanted[1] :
     Math.max(0, ...steps) || run.strikes[0]?.step || failed?.from || 1;
-  if (!wanted) showAll(steps);
+  if (!wanted) showAll([...steps, ...run.strikes.map((s) => s.step)]);
   select(Math.min(first, last));
 }
 

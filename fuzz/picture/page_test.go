@@ -101,7 +101,11 @@ func pageShowsSeveralServers(t *testing.T, b *browser.Browser) {
 	b.Size(1400, 800)
 	b.OpenFile(pageOf(t, exhibit(t, "value-of-a-deposed-leader")))
 	b.Want("server 1 server 2 server 3", `lanes.filter((l) => l.server).map((l) => l.name).join(" ")`)
-	b.Want("true", `document.getElementById("meaning").textContent.length > 40`)
+	b.Want("46 51 117 144 153 156 158", `(() => { const c = chart.getBoundingClientRect();
+		return [...document.querySelectorAll(".row.fault, .row.verdict")].filter((e) => {
+			const r = e.getBoundingClientRect(); return r.top > c.top + 26 && r.bottom < c.bottom;
+		}).map((e) => e.firstChild.textContent).join(" ") })()`) // faults, and what came of them
+	b.Want("153 158", `[...document.querySelectorAll("#meaning a")].map((e) => e.textContent).join(" ")`)
 	b.Click(`document.querySelectorAll("#summary a")[2]`) // of the value's last change
 	servers := b.Eval(`document.querySelector("#panel .servers").innerText`)
 	for _, part := range []string{"server 1: leads no more, and does not know it", "another has",
@@ -177,12 +181,12 @@ func pageOfTheIndex(t *testing.T, b *browser.Browser) {
 	}
 	b.Open("file://" + filepath.Join(dir, "index.html"))
 	b.Want("2", `document.querySelectorAll("td a").length`)
-	b.Want("true", `document.body.innerText.includes("waits in vain until")`)
+	b.Want("true", `document.body.innerText.includes("no client gets this lock until")`)
 	b.Shoot("picture-index")
 }
 
 func pageFoldsAndUnfolds(t *testing.T, b *browser.Browser) {
-	b.Size(1280, 800)
+	b.Size(1280, 950)
 	b.OpenFile(pageOf(t, exhibit(t, "vanished-predecessor")))
 	b.Want("0", `rows.filter((r) => r.kind === "line" && lineAt(r.from).x === "-> ping").length`)
 	b.Press("Home")

@@ -129,7 +129,10 @@ function clientsAt(step) {
     const parts = [];
     const live = run.sessions.filter((s) => s.c === name && at(s, step)).map((s) => s.x);
     parts.push(live.length ? "session " + live.join(", ") : "no session");
-    for (const c of run.cutOff) if (c.c === name && at(c, step)) parts.push(c.x);
+    const off = run.cutOff.filter((c) => c.c === name && at(c, step)).map((c) => c.x);
+    const m = run.messages.findLast((m) => m.c === name && m.server && m.from <= step);
+    if (m && live.length && !off.length) parts.push("connected to server " + m.server);
+    parts.push(...off);
     for (const c of run.calls) if (c.c === name && at(c, step)) parts.push("in " + c.name);
     for (const h of run.holds) {
       const held = at(h, step, h.held), believed = at(h, step, h.believed);

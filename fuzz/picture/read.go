@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -71,6 +72,11 @@ func (r reader) plan() []planned {
 	plan := []planned{}
 	for _, f := range r.Scenario.Plan {
 		p := planned{Fault: f.String()}
+		for _, k := range fault.Kinds() {
+			if k.Kind == f.Kind {
+				p.means = strings.NewReplacer(" D", " "+f.For.String()).Replace(k.Meaning)
+			}
+		}
 		for _, s := range r.Result.Strikes {
 			if s.Fault == f && p.Step == 0 {
 				p.Step = s.Step

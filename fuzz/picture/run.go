@@ -35,6 +35,7 @@ type run struct {
 type planned struct {
 	Fault string `json:"fault"`
 	Step  int64  `json:"step"` // 0: it never acted
+	means string // in words
 }
 
 type verdict struct {

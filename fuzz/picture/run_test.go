@@ -229,14 +229,29 @@ func TestThePageHasTheMakerOfTheBlamedZnode(t *testing.T) {
 // TestMeaning: a sentence for a reader who does not know ZooKeeper.
 func TestMeaning(t *testing.T) {
 	for slug, want := range map[string]string{
-		"cleanup-tried-once":   "From now on no client gets this lock until a's session ends.",
-		"foreign-child-owns":   "no client gets this lock until somebody deletes /lock/readme by hand",
-		"vanished-predecessor": "From now on a waits in vain until a's session ends.",
-		"watch-on-nothing":     "From now on a and b wait in vain",
-		"ties-broken-by-name":  "Two clients can act as the owner at once.",
-		"stays-ready":          "A client goes on too early",
-		"ephemeral-elements":   "a1 is gone",
-		"copy-never-stale":     "A client takes old data for new",
+		"cleanup-tried-once":             "From now on no client gets this lock until a's session ends",
+		"foreign-child-owns":             "no client gets this lock until somebody deletes /lock/readme by hand",
+		"release-without-finally":        "a and b wait for each other",
+		"watch-on-nothing":               "From now on a and b wait in vain for the lock",
+		"vanished-parent":                "From now on each lock of a fails",
+		"timeout-begins-anew":            "b's lock() (steps 26 to 291) goes on for 5.057s after the limit",
+		"watch-lost-with-session":        "b's take() (steps 2 to 217) does not do in time what it is there for",
+		"ties-broken-by-name":            "a and b own the lock at the same time (steps 29 to 30)",
+		"session-before-sequence":        "b and a own the lock at the same time (steps 36 to 38)",
+		"granted-without-node":           "(steps 30 to 31), and for the server it owns nothing. Another",
+		"unlocks-by-name":                "it owns nothing. a owns it, too (steps 38 to 43)",
+		"one-node-for-two-locks":         "Two parts of a own a lease at once",
+		"stays-ready":                    "a's enter(2) (steps 61 to 71) returns too early",
+		"count-of-the-past":              "a's get() (steps 72 to 81) is answered “83”, and at no moment",
+		"checks-then-overwrites":         "a's cas(x=a2@0) (steps 102 to 126) reports success, and has not",
+		"registered-once":                "a is not in the list from step 36 on, although it works",
+		"unregister-races-reconnect":     "a is in the list from step 40 on, although it has left",
+		"ephemeral-elements":             "a1 is gone: nobody will ever work on it, although a was told",
+		"consumer-deletes-anothers-lock": "a2 can be taken twice",
+		"added-twice":                    "a's add(-1) (steps 1 to 23) is one call and takes effect more than once",
+		"copy-never-stale":               "shows what is no longer so as if it were",
+		"both-upgrade":                   "rule “one writes at a time” is broken by a's lock(write)",
+		"refused-by-own-node":            "a's join(a) (steps 18 to 21) fails with “zk: node already exists”",
 	} {
 		if got := meaning(exhibit(t, slug)); !strings.Contains(got, want) {
 			t.Errorf("%s means %q; want %q", slug, got, want)
@@ -335,7 +350,7 @@ func TestIndex(t *testing.T) {
 	check.OK(t, Add(dir, "two.html", hostileRun(t), evil))
 	index := testrun.ReadFile(t, filepath.Join(dir, "index.html"))
 	for _, part := range []string{"<h1>2 pictures</h1>", `<a href="one%20&amp;%20only.html">safety is`,
-		`<a href="two.html">`, "without a znode of its own", "can act as the owner at once",
+		`<a href="two.html">`, "without a znode of its own", "it owns nothing. Another client can get it",
 		"lock empty-list-owns, clients:", "at step 2"} {
 		check.Contains(t, index, part)
 	}

@@ -60,19 +60,20 @@ func draw(o *scenario.Outcome, repeat string) ([]byte, error) {
 		"{{status}}", html.EscapeString(r.Status),
 		"{{headline}}", html.EscapeString(r.Headline),
 		"{{summary}}", html.EscapeString(r.Summary),
-		"{{meaning}}", meaningHTML(r.Meaning),
+		"{{meaning}}", textHTML("meaning", r.Meaning),
+		"{{about}}", textHTML("about", o.Scenario.Workload.About),
 		"{{maker}}", makerHTML(o.Maker()),
 		"{{scenario}}", html.EscapeString(r.Scenario),
 		"{{story}}", html.EscapeString(o.Story()),
 	).Replace(pageHTML)), nil // texts are not searched again
 }
 
-// meaningHTML shows what the violation means, if there is one.
-func meaningHTML(text string) string {
+// textHTML shows a text, if there is one.
+func textHTML(id, text string) string {
 	if text == "" {
 		return ""
 	}
-	return `<p id="meaning">` + html.EscapeString(text) + `</p>`
+	return `<p id="` + id + `">` + html.EscapeString(text) + `</p>`
 }
 
 // repeatHTML shows the command that plays the run again, if there is one.
@@ -97,16 +98,16 @@ func makerHTML(place string) string {
 // faultsHTML lists the faults of a plan.
 func faultsHTML(plan []planned) string {
 	if len(plan) == 0 {
-		return "none"
+		return "none: it goes wrong without any"
 	}
 	var list []string
 	for _, f := range plan {
 		item := fmt.Sprintf(`<a class="step" data-step="%d">%s</a>`, f.Step,
-			html.EscapeString(f.Fault))
+			html.EscapeString(f.Fault)) + " <small>" + html.EscapeString(f.means) + "</small>"
 		if f.Step == 0 {
 			item += " (never acted)"
 		}
 		list = append(list, item)
 	}
-	return strings.Join(list, "; ")
+	return strings.Join(list, "<br>")
 }

@@ -103,7 +103,7 @@ func (c *checker) play(
 		c.seen(p.result)
 	}
 	if p.failure = w.failed(p.result); p.failure == nil && rt.Failed() {
-		p.failure = &failure{reported: true}
+		p.failure = &failure{reported: true, value: reportedBy(rt)}
 	}
 	return p
 }
@@ -162,9 +162,19 @@ func (c *checker) check(rt *rapid.T) {
 
 // failure is the reason for which a body has not returned.
 type failure struct {
-	value    any    // of its panic
-	place    string // in the code
-	reported bool   // by rt.Errorf and the like: then it has neither
+	value    any    // of its panic, or what was reported last
+	place    string // in the code; "" if it was reported
+	reported bool   // by rt.Errorf and the like
+}
+
+// reportedBy is the text that rt.Errorf or the like was given last. rapid has no method for it, so
+// it is read from a field; of a rapid without that field nothing is known.
+func reportedBy(rt *rapid.T) string {
+	text := reflect.ValueOf(rt).Elem().FieldByName("failed")
+	if text.Kind() != reflect.String {
+		return "see the errors of the test"
+	}
+	return text.String()
 }
 
 // rapidPackage has the types of the values with which the methods of rapid.T panic.

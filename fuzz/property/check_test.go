@@ -222,7 +222,7 @@ func TestTheReasonOfAFailureIsTold(t *testing.T) {
 		name, want string
 		body       func(*rapid.T, *property.World)
 	}{
-		{"an error", "[rapid] failed after 0 tests: too few",
+		{"an error", "property is violated: too few\n",
 			func(rt *rapid.T, w *property.World) { rt.Errorf("too few") }},
 		{"a panic", "panic: broken\n",
 			func(*rapid.T, *property.World) { panic("broken") }},

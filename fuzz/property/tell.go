@@ -52,16 +52,13 @@ func phaseNow() phase {
 
 // outcome is a run that has failed.
 func (c *checker) outcome(p *played) *scenario.Outcome {
-	summary := "see the errors of the test"
-	if !p.failure.reported {
-		summary = fmt.Sprint(p.failure.value)
-	}
 	return scenario.Observed(scenario.Scenario{
 		Workload: scenario.Workload{Name: "property", Impl: c.name},
 		Script:   scenario.Script{Clients: len(Clients()), Rounds: 1, Servers: p.servers},
 		Seed:     p.seed, Plan: p.plan,
 	}, observer, p.result, linearizability.Verdict{
-		Property: "property", Status: linearizability.Violated, Summary: summary,
+		Property: "property", Status: linearizability.Violated,
+		Summary: fmt.Sprint(p.failure.value),
 	})
 }
 
