@@ -184,8 +184,9 @@ func (f finding) beside(h linearizability.Hold, from int64) linearizability.Hold
 	for _, other := range f.Report.Holds {
 		a, b := f.grant(h), f.grant(other)
 		several := a.Kind == ops.Acquire || a.Input == ops.ReadMode && b.Input == ops.ReadMode
-		if other.From != h.From && other.From < h.Believed && max(other.Held, other.Believed) > from &&
-			(slices.Contains(f.steps, other.From) || !several && other.Client != h.Client) {
+		at := other.From < h.Believed && max(other.Held, other.Believed) > from
+		wrong := slices.Contains(f.steps, other.From) || !several && other.Client != h.Client
+		if other.From != h.From && at && wrong {
 			return other
 		}
 	}
