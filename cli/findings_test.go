@@ -80,8 +80,8 @@ func errant() scenario.Workload {
 func TestDivergenceHasTheSenderAndBothTraces(t *testing.T) {
 	got := zksim(t.Context(), "fuzz errant --runs 1 --rounds 1 --clients 1 --strategy random "+
 		"--check-determinism --save "+t.TempDir(), errant())
-	compare := regexp.MustCompile(`(?m)^request #1 of client a \(exists /run-1\) is sent at ` +
-		`findings_test.go:\d+ in .*\nto compare the traces: zksim (diff \S+ \S+)$`)
+	compare := regexp.MustCompile(`(?m)^request #1 of client a is sent at ` +
+		`findings_test.go:\d+ in .*: exists /run-3\nto compare the traces: zksim (diff \S+ \S+)$`)
 	m := compare.FindStringSubmatch(got.stdout)
 	if got.status != command.ExitViolated || m == nil {
 		t.Fatalf("%+v; want %s", got, compare)

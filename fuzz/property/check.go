@@ -61,7 +61,10 @@ type checker struct {
 	// place is where the first failure was. From then on rapid only makes that failure small.
 	place string
 	last  *played // the last run that has failed there
-	now   func() time.Time
+	// reasons are those of the last two tries to find it or to make it small; "" if one passed.
+	// rapid repeats each failure once, and makes it no smaller if the reason differs.
+	reasons [2]string
+	now     func() time.Time
 	// gained is when rapid has last made the failure smaller.
 	gained time.Time
 	draws  bool // the next run, if it fails
@@ -124,6 +127,7 @@ func (c *checker) check(rt *rapid.T) {
 	}
 	switch {
 	case phase == shrinks && c.now().Sub(c.gained) > patience:
+		c.reasons[1] = ""
 		return // as if the check passed: rapid soon has nothing smaller to try
 	case phase == tells:
 		c.shrinkPlan()
@@ -133,6 +137,7 @@ func (c *checker) check(rt *rapid.T) {
 	c.draws = false
 	f := p.failure
 	if f == nil {
+		c.reasons[1] = ""
 		return
 	}
 	if f.isSkip() {
@@ -146,6 +151,8 @@ func (c *checker) check(rt *rapid.T) {
 	}
 	c.last, c.gained = p, c.now()
 	switch phase {
+	case looks, shrinks:
+		c.reasons = [2]string{c.reasons[1], fmt.Sprint(f.value)}
 	case tells:
 		c.tell(rt, p)
 	case saves:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -118,7 +119,7 @@ func TestABrokenServiceFailsWithItsStoryAndIsRepeated(t *testing.T) {
 
 // story is the part of an output from its last verdict on.
 func story(out string) string {
-	_, s, _ := strings.Cut(out[strings.LastIndex(out, "property is violated: "):], "clients: ")
+	_, s, _ := strings.Cut(out[strings.LastIndex(out, "property is violated: "):], "seed of the world: ")
 	return s
 }
 
@@ -271,6 +272,24 @@ func TestRapidMakesOneFailureSmall(t *testing.T) {
 	})
 	check.Contains(t, out, ": large")
 	check.Contains(t, out, "draw n: 21")
+	check.Equal(t, strings.Contains(out, "not made smaller"), false, out)
+}
+
+// TestAnotherReasonForTheSameDrawsIsTold: rapid ends its search without a word then.
+func TestAnotherReasonForTheSameDrawsIsTold(t *testing.T) {
+	quick(t)
+	runs := 0
+	out := failing(t, func(rt *rapid.T, w *property.World) {
+		if n := rapid.IntRange(0, 1000).Draw(rt, "n"); n > 20 {
+			runs++
+			rt.Fatalf("%d of %d", runs, n)
+		}
+	})
+	want := regexp.MustCompile(`not made smaller: the same draws fail with "1 of (\d+)" and with ` +
+		`"2 of (\d+)"; does the body walk a map\?`)
+	if m := want.FindStringSubmatch(out); m == nil || m[1] != m[2] {
+		t.Errorf("%s\nwant %s", out, want)
+	}
 }
 
 // TestAnEnsembleShowsStaleReads: with one server a client reads what another has written, but not

@@ -70,6 +70,10 @@ func (c *checker) tell(rt *rapid.T, p *played) {
 	if err != nil {
 		text = fmt.Sprintf("%s\n%v", o.Story(), err)
 	}
+	if one, two := c.reasons[0], c.reasons[1]; one != "" && two != "" && one != two {
+		text += fmt.Sprintf("\nnot made smaller: the same draws fail with %q and with %q; "+
+			"does the body walk a map?\n", one, two)
+	}
 	if again := c.repeat(); again != "" {
 		text += "\nto see it again: " + again
 	}

@@ -22,9 +22,10 @@ func (o *Outcome) findMaker() string {
 	if !ok {
 		return ""
 	}
-	places := o.Scenario.sendersOf(request, creates)
-	if len(places) != 1 {
-		return "" // with several goroutines it may be any of them
+	sent, places := o.Scenario.sendersOf(request, creates)
+	if len(places) != 1 || sent.Op != request.Op ||
+		sent.Path != o.Result.Trace.Rename(request.Path) {
+		return "" // with several goroutines it may be any of them, and that run may differ
 	}
 	return places[0]
 }

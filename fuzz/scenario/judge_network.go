@@ -58,6 +58,12 @@ func (o *Outcome) OnNetwork() bool {
 var noServer = regexp.MustCompile(`could not connect to a server|connection refused|` +
 	`network is unreachable|i/o timeout|lookup \S+( on \S+)?: |dial (tcp|udp)`)
 
+// judgeConnections looks for connections of which no judge could know.
+func judgeConnections(o *Outcome) {
+	judgeNetwork(o)
+	judgeSharing(o)
+}
+
 // judgeNetwork looks for code that dials on the real network, in a simulated run without faults in
 // which no request has come to the World. If a call has found no server, a hang or a call that
 // fails for ever is no violation of the code's: the run is undecided. Other violations stay. They

@@ -43,10 +43,23 @@ func Recorded(
 func Observed(
 	s Scenario, observer string, result *trace.Result, v linearizability.Verdict,
 ) *Outcome {
+	s.observed = true
 	return &Outcome{
 		Scenario: s, Result: result, observer: observer,
 		Report: linearizability.Report{Verdicts: []linearizability.Verdict{v}},
 	}
+}
+
+// elsewhere is the scenario of a run that was recorded or is judged elsewhere, in one line.
+func (s Scenario) elsewhere() string {
+	if s.recorded != nil {
+		return fmt.Sprintf("%s, recorded in %s", s.Workload.Name, s.Workload.Impl)
+	}
+	text := fmt.Sprintf("%s %s, seed of the world: %#x", s.Workload.Name, s.Workload.Impl, s.Seed)
+	if s.Script.Servers > 1 {
+		text += fmt.Sprintf(", servers: %d", s.Script.Servers)
+	}
+	return text // in the words of the draw
 }
 
 // IsOwn reports whether a line is of a request or a connection of the test itself.

@@ -29,6 +29,7 @@ type Scenario struct {
 	Logs bool
 
 	recorded []string                          // the clients, if it was recorded elsewhere
+	observed bool                              // see Observed
 	stackOf  trace.RequestPoint                // a request to find the senders of, or allRequests
 	drawn    func(player, label string, n int) // for tests: called with each draw
 }
@@ -72,8 +73,7 @@ func (s Scenario) Run() (*Outcome, error) {
 func (s Scenario) outcome(result *trace.Result, players []*Player) (*Outcome, error) {
 	o, err := s.judge(result, players, s.Script.lag())
 	if err == nil {
-		judgeNetwork(o)
-		judgeSharing(o)
+		judgeConnections(o)
 		o.maker = sync.OnceValue(o.findMaker) // the code that made the znode to blame
 	}
 	return o, err
@@ -259,8 +259,8 @@ func (s Scenario) limit() time.Duration {
 
 // String is the scenario in one line.
 func (s Scenario) String() string {
-	if s.recorded != nil {
-		return fmt.Sprintf("%s, recorded in %s", s.Workload.Name, s.Workload.Impl)
+	if s.recorded != nil || s.observed {
+		return s.elsewhere()
 	}
 	text := fmt.Sprintf("%s %s, %s, seed: %d", s.Workload.Name, s.Workload.Impl, s.Script, s.Seed)
 	if s.Schedule.Kind != sim.Latencies {
