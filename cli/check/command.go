@@ -63,6 +63,9 @@ func (c *Command) Run(env *command.Env) error {
 	if err != nil {
 		return err
 	}
+	if v, bad := usedAfterLoss(r.History); bad {
+		r.Report.Worsen(v)
+	}
 	if r.verdict() == "ok" && !slices.ContainsFunc(r.History.Ops, func(op linearizability.Op) bool {
 		return op.OK() && isMain(op.Kind)
 	}) {
@@ -173,6 +176,12 @@ func (c *Command) judge(k kind, file record.File) (r checked, err error) {
 	report := linearizability.Judge(file.History, nil, claims)
 	for i, v := range report.Verdicts {
 		report.Verdicts[i].Summary = allowedBy.Replace(v.Summary)
+		if z := report.ZombieWindows; v.Property == linearizability.Belief && len(z) > 0 &&
+			v.Status == linearizability.OK {
+			report.Verdicts[i].Summary += fmt.Sprintf(": by the server's log %s lost its hold at step %d, "+
+				"and no notice told it so before step %d; no lock can prevent that, and a resource that "+
+				"checks tokens can", z[0].Client, z[0].From, z[0].To)
+		}
 	}
 	r.Outcome = scenario.Recorded(k.name, c.name(), file.History, report)
 	r.unjudged = linearizability.Unjudged(file.History, nil, claims)
@@ -193,6 +202,38 @@ func (c *Command) judge(k kind, file record.File) (r checked, err error) {
 			"The history has no end: the recording was not closed, or had an error.")
 	}
 	return r, nil
+}
+
+// usedAfterLoss looks for a client that worked with the resource although a notice had told it that
+// its hold was over. It is the program's error, which the judges of locks do not look for.
+func usedAfterLoss(h linearizability.History) (v linearizability.Verdict, bad bool) {
+	h = h.Sorted()
+	for _, use := range h.Ops {
+		var granted *linearizability.Op
+		for i, op := range h.Ops {
+			switch own := op.Client == use.Client && op.Input == use.Input && op.Call < use.Call; {
+			case use.Kind != ops.Use || !own:
+			case isMain(op.Kind) && op.OK() && op.Return < use.Call:
+				granted = &h.Ops[i]
+			case !isMain(op.Kind) && op.Kind != ops.Use && op.Kind != ops.Hold:
+				granted = nil // it was released
+			}
+		}
+		for _, n := range h.Notices {
+			over := n.Kind == linearizability.SessionExpired || n.Kind == linearizability.LockLost
+			if granted != nil && over && n.Client == use.Client && n.Step > granted.Return &&
+				n.Step < use.Call && (n.Token == 0 || n.Token == granted.Token) {
+				return linearizability.Verdict{
+					Property: linearizability.Belief, Status: linearizability.Violated,
+					Steps: []int64{granted.Return, n.Step, use.Call},
+					Summary: fmt.Sprintf("%s works with the resource at step %d, although it was told at "+
+						"step %d (%s) that the hold it was granted at step %d is over",
+						use.Client, use.Call, n.Step, n.Kind, granted.Return),
+				}, true
+			}
+		}
+	}
+	return v, false
 }
 
 // takeUndecidedEnd takes the verdict on calls that had not returned out of the report, if it is
