@@ -4,8 +4,9 @@
 // package record; the manual of the file is docs/histories.md. It also reads histories of Jepsen
 // and porcupine.
 //
-// Several processes have a file each. The tokens of their grants, or the server's log, show how far
-// their clocks differ.
+// Several processes have a file each. The tokens of their grants and the server's log bound how far
+// their clocks differ, unless their first lines name one clock. A verdict that depends on the
+// clocks is undecided.
 //
 // --server-log DIR adds the changes in the transaction log of a real server, and --path names the
 // object there.

@@ -1,9 +1,9 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -15,12 +15,11 @@ import (
 type histories struct {
 	files   []record.File
 	changes []record.Change
-	clocks  []record.Clock // nil of one process
+	clocks  record.Clocks // none of one clock
 }
 
 // read reads the files and the log, and finds how far the clocks differ.
 func (c *Command) read(k kind) (h histories, err error) {
-	none := make([]time.Duration, len(c.Files))
 	for _, name := range c.Files {
 		file, err := c.load(name)
 		if err != nil {
@@ -35,12 +34,15 @@ func (c *Command) read(k kind) (h histories, err error) {
 	}
 	one := h.files[0].History
 	if len(h.files) > 1 {
-		merged, err := record.Merge(h.files, c.Files, none)
+		merged, err := record.Merge(h.files, c.Files, nil)
 		if err != nil {
 			return h, err
 		}
 		if one = merged.History; len(one.Ops) == 0 {
 			return h, errors.New("there is no call to judge")
+		}
+		if haveOneClock(h.files) {
+			h.files = []record.File{merged}
 		}
 	}
 	if h.changes, err = c.changes(k, one); err != nil || len(h.files) == 1 {
@@ -50,82 +52,160 @@ func (c *Command) read(k kind) (h histories, err error) {
 	return h, err
 }
 
-// judgeAll judges the history of all processes. With several processes it begins with the likely
-// clocks. If the tokens allow other ones that explain the calls, nothing is violated: as with a
-// call of unknown outcome, one explanation is enough. Clocks of which the tokens say nothing are no
-// explanation, nor are clocks that differ by more than those of a time service without need; then a
-// violation that other clocks do not show is undecided, and so is what only equal clocks show.
+// haveOneClock reports whether the first lines of the files say that they have one clock.
+func haveOneClock(files []record.File) bool {
+	return files[0].Clock != "" && !slices.ContainsFunc(files, func(f record.File) bool {
+		return f.Clock != files[0].Clock
+	})
+}
+
+// judgeAll judges the history of all processes. With several clocks a verdict counts if it is the
+// same with all clocks that are tried. A violation must also be one if each call takes as long as
+// the bounds of the clocks allow: then no clocks explain it. All else is undecided.
 func (c *Command) judgeAll(k kind, h histories) (checked, error) {
-	if h.clocks == nil {
+	if h.clocks.Tried == nil {
 		return c.judgeWith(k, h, nil)
 	}
-	shown := likelyOf(h.clocks)
-	r, err := c.judgeWith(k, h, shown)
-	if err != nil {
-		return r, err
+	tried, err := c.judgeEach(k, h, h.clocks.Tried)
+	if len(tried) == 0 {
+		return checked{}, err
 	}
-	if add := equalOf(h.clocks); !slices.Equal(add, shown) {
-		equal, err := c.judgeWith(k, h, add)
-		if err == nil && equal.Status() > r.Status() {
-			equal.doubt(r) // the likely clocks are a guess
-			r, shown = equal, add
-		}
-	}
-	for _, add := range others(h.clocks) {
-		if r.Status() == linearizability.OK {
-			break
-		}
-		other, err := c.judgeWith(k, h, add)
+	loose, _ := c.judgeEach(k, h, h.clocks.Loose) // without one, no violation is certain
+	n := shownOf(tried, loose)
+	r, doubtful := tried[n], false
+	for i, v := range r.Report.Verdicts {
+		best, worst := statuses(tried, v.Property)
+		why := ""
 		switch {
-		case err != nil: // the tokens do not allow these clocks together
-		case other.Status() < r.Status() && explains(h.clocks, add):
-			r, shown = other, add
+		case worst == linearizability.OK || worst == linearizability.Unknown && best == worst:
+			continue
+		case best < linearizability.Violated && v.Status == linearizability.Violated:
+			why = "only with some clocks"
+		case best < linearizability.Violated:
+			why = "not with all clocks"
+		case certain(tried, loose, v.Property) != nil:
+			continue
 		default:
-			r.doubt(other)
+			why = "perhaps not with all clocks"
 		}
+		doubtful = true
+		r.Report.Verdicts[i].Status = linearizability.Unknown
+		r.Report.Verdicts[i].Summary = fmt.Sprintf("%s, and %s would tell: %s", why, c.needs(h), v.Summary)
 	}
-	r.notes = append(c.clockNotes(h, shown), r.notes...)
+	if doubtful && slices.ContainsFunc(h.files, func(f record.File) bool { return f.Clock == "" }) {
+		r.notes = append(r.notes, "If all processes ran on one machine, let the first lines of their "+
+			"files say so: the same \"clock\" in each.")
+	}
+	r.notes = append(c.clockNotes(h, h.clocks.Tried[n]), r.notes...)
 	return r, nil
 }
 
-func likelyOf(clocks []record.Clock) (add []time.Duration) {
-	for _, clock := range clocks {
-		add = append(add, clock.Likely)
-	}
-	return add
-}
-
-// near is the greatest difference of clocks that a time service keeps.
-const near = 100 * time.Millisecond
-
-// mayBeNear reports whether a clock may be near to the one with which it is compared.
-func mayBeNear(c record.Clock) bool { return c.Least <= near && c.Most >= -near }
-
-// equalOf is likelyOf, but clocks that may agree do so if they have no bounds or are not near.
-func equalOf(clocks []record.Clock) []time.Duration {
-	add := likelyOf(clocks)
-	for i, clock := range clocks {
-		if mayBeNear(clock) && (!clock.Bounded() || add[i].Abs() > near) {
-			add[i] = max(clock.Least, min(0, clock.Most))
+// judgeEach judges the history with each of some clocks, except those that the tokens do not allow.
+func (c *Command) judgeEach(k kind, h histories, list [][]record.Clock) (all []checked, err error) {
+	for _, add := range list {
+		r, not := c.judgeWith(k, h, add)
+		if err = cmp.Or(err, not); not == nil {
+			all = append(all, r)
 		}
 	}
-	return add
+	return all, err
 }
 
-// explains reports whether what is added to the files may be an explanation: the tokens give bounds
-// to each clock that is changed, and each that may be near is.
-func explains(clocks []record.Clock, add []time.Duration) bool {
-	for i, equal := range equalOf(clocks) {
-		c, far := clocks[i], add[i].Abs() > near
-		if add[i] != equal && (!c.Bounded() || mayBeNear(c) && far) {
-			return false
+// statuses are the best and the worst verdict on a property. A verdict that is missing is about
+// calls that had not returned at the end.
+func statuses(list []checked, property string) (best, worst linearizability.Status) {
+	best = linearizability.Violated
+	for _, r := range list {
+		status := linearizability.Unknown
+		if v, judged := r.Report.Verdict(property); judged {
+			status = v.Status
+		}
+		best, worst = min(best, status), max(worst, status)
+	}
+	return best, worst
+}
+
+// certain is the history that shows that a property is violated with all clocks, nil if none does.
+// Fencing is about the order of returns, which longer calls may change: there the same two grants
+// must be to blame with all clocks.
+func certain(tried, loose []checked, property string) *checked {
+	if best, _ := statuses(tried, property); best < linearizability.Violated {
+		return nil
+	}
+	if property == linearizability.Fencing {
+		first := tried[0].blamed(property)
+		if slices.ContainsFunc(tried, func(r checked) bool {
+			return !slices.Equal(r.blamed(property), first)
+		}) {
+			return nil
+		}
+		return &tried[0]
+	}
+	for i, r := range loose {
+		if v, _ := r.Report.Verdict(property); v.Status == linearizability.Violated {
+			return &loose[i]
 		}
 	}
-	return true
+	return nil
 }
 
-// judgeWith judges the history with times added to the files; nil for a single file.
-func (c *Command) judgeWith(k kind, h histories, add []time.Duration) (checked, error) {
+// shownOf is the index of the history to show: one with the events by which a property is violated
+// with all clocks, or else one in which a property is violated, or else the first.
+func shownOf(tried, loose []checked) (shown int) {
+	properties := linearizability.Properties()
+	for _, p := range properties {
+		if sure := certain(tried, loose, p); sure != nil {
+			return max(0, slices.IndexFunc(tried, func(r checked) bool {
+				return slices.Equal(r.blamed(p), sure.blamed(p))
+			}))
+		}
+	}
+	for _, p := range properties {
+		if _, worst := statuses(tried, p); worst == linearizability.Violated {
+			return slices.IndexFunc(tried, func(r checked) bool {
+				v, _ := r.Report.Verdict(p)
+				return v.Status == worst
+			})
+		}
+	}
+	return 0
+}
+
+// blamed names the events of the steps of a verdict.
+func (r checked) blamed(property string) (events []string) {
+	v, _ := r.Report.Verdict(property)
+	calls := map[string]int{}
+	for _, op := range r.History.Ops {
+		calls[op.Client]++
+		for i, step := range []int64{op.Call, op.Return} {
+			if slices.Contains(v.Steps, step) {
+				events = append(events, fmt.Sprint(op.Client, calls[op.Client], i))
+			}
+		}
+	}
+	slices.Sort(events)
+	return events
+}
+
+// needs names what would show more of the clocks.
+func (c *Command) needs(h histories) string {
+	known := true
+	for _, b := range h.clocks.Bounds {
+		known = known && b.Bounded()
+	}
+	switch {
+	case c.ServerLog != "" && known:
+		return "closer bounds of the clocks"
+	case c.ServerLog != "":
+		return "tokens that are czxids, or the sessions of all calls,"
+	case known:
+		return "--server-log"
+	}
+	return "--server-log, or tokens that are czxids,"
+}
+
+// judgeWith judges the history with times added to the files; nil for one clock.
+func (c *Command) judgeWith(k kind, h histories, add []record.Clock) (checked, error) {
 	file := h.files[0]
 	var err error
 	if add != nil {
@@ -141,111 +221,36 @@ func (c *Command) judgeWith(k kind, h histories, add []time.Duration) (checked, 
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", c.name(), err)
 	}
-	if add != nil && len(notes) == 0 {
+	if len(c.Files) > 1 && len(notes) == 0 {
 		notes = []string{"A step counts the events of all files: it is no line of one."}
 	}
 	r.notes = append(r.notes, notes...)
 	return r, nil
 }
 
-// doubt makes violations unknown that other clocks do not show.
-func (r *checked) doubt(other checked) {
-	for i, v := range r.Report.Verdicts {
-		w, judged := other.Report.Verdict(v.Property)
-		if v.Status == linearizability.Violated && judged && w.Status != linearizability.Violated {
-			r.Report.Verdicts[i].Status = linearizability.Unknown
-			r.Report.Verdicts[i].Summary = "only with some clocks that the tokens allow: " + v.Summary
-		}
-	}
-}
-
-// mostClocks limits the differences of clocks that are tried, near ones and others.
-const mostClocks = 100
-
-// others lists what is added to the files beside the likely: values between the bounds of each, in
-// all combinations if there are few files, else one file after the other. Clocks that may be near
-// are tried so first. Where the tokens give no bounds, others differ from the likely by less than a
-// second.
-func others(clocks []record.Clock) [][]time.Duration {
-	nearby, wide := slices.Clone(clocks), slices.Clone(clocks)
-	for i, equal := range equalOf(clocks) {
-		c := clocks[i]
-		if mayBeNear(c) {
-			nearby[i] = record.Clock{
-				Least: max(c.Least, -near), Likely: equal, Most: min(c.Most, near)}
-		}
-		if !c.Bounded() {
-			wide[i].Least = max(c.Least, c.Likely-time.Second)
-			wide[i].Most = min(c.Most, c.Likely+time.Second)
-		}
-		if !nearby[i].Bounded() {
-			nearby[i] = wide[i]
-		}
-	}
-	return append(between(nearby), between(wide)...)
-}
-
-// between lists the values between the bounds of the clocks.
-func between(clocks []record.Clock) [][]time.Duration {
-	var free []int // the files with another clock than that with which they are compared
-	for i, clock := range clocks {
-		if clock.Least < clock.Most {
-			free = append(free, i)
-		}
-	}
-	perFile := mostClocks
-	for perFile > 2 && math.Pow(float64(perFile), float64(len(free))) > mostClocks {
-		perFile--
-	}
-	single := perFile < 4
-	if single {
-		perFile = max(2, mostClocks/max(1, len(free)))
-	}
-	list := [][]time.Duration{likelyOf(clocks)}
-	for _, i := range free {
-		grown := list
-		if single {
-			grown = list[:1]
-		}
-		for _, add := range slices.Clone(grown) {
-			for n := range perFile {
-				next := slices.Clone(add)
-				next[i] = clocks[i].Least +
-					(clocks[i].Most-clocks[i].Least)*time.Duration(n)/time.Duration(perFile-1)
-				list = append(list, next)
-			}
-		}
-	}
-	return list[1:]
-}
-
-// clockNotes says how the clocks of the files were aligned.
-func (c *Command) clockNotes(h histories, add []time.Duration) (notes []string) {
-	for i, clock := range h.clocks {
-		if clock.Least != clock.Most { // else the others are compared with it
-			notes = append(notes, fmt.Sprintf("%s: %s", c.Files[i], added(clock, add[i])))
+// clockNotes says what is known of the clocks of the files, and what was added to their times.
+func (c *Command) clockNotes(h histories, add []record.Clock) (notes []string) {
+	for i, bounds := range h.clocks.Bounds {
+		if bounds.Least != bounds.Most { // else the others are compared with it
+			notes = append(notes, fmt.Sprintf("%s: %s were added to its times; %s", c.Files[i],
+				rounded(add[i].Least), known(bounds)))
 		}
 	}
 	return notes
 }
 
-// added tells what the tokens say of a clock, and which value of these was added to its times.
-func added(c record.Clock, by time.Duration) string {
+// known tells what is known of a clock.
+func known(c record.Clock) string {
 	least, most := record.Clock{Least: c.Least}.Bounded(), record.Clock{Most: c.Most}.Bounded()
-	const are = "are to be added to its times"
 	switch {
 	case least && most:
-		return fmt.Sprintf("by the tokens %s to %s %s; %s were.", rounded(c.Least), rounded(c.Most),
-			are, rounded(by))
+		return fmt.Sprintf("it may be %s to %s.", rounded(c.Least), rounded(c.Most))
 	case least:
-		return fmt.Sprintf("by the tokens at least %s %s, and they do not show how much more; %s were.",
-			rounded(c.Least), are, rounded(by))
+		return fmt.Sprintf("it may be %s or more, and nothing shows how much more.", rounded(c.Least))
 	case most:
-		return fmt.Sprintf("by the tokens at most %s %s, and they do not show how much less; %s were.",
-			rounded(c.Most), are, rounded(by))
+		return fmt.Sprintf("it may be %s or less, and nothing shows how much less.", rounded(c.Most))
 	}
-	return fmt.Sprintf("the tokens do not show how far its clock differs: %s were added to its times.",
-		by.Round(time.Millisecond))
+	return "nothing shows how far its clock differs."
 }
 
 func rounded(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }

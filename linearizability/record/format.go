@@ -32,6 +32,7 @@ type header struct {
 	Format  string    `json:"zksim"`
 	Version int       `json:"version"`
 	Began   time.Time `json:"began"`
+	Clock   text      `json:"clock,omitzero"`
 }
 
 // event is another line of a file, as it is written. docs/histories.md describes the fields.

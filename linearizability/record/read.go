@@ -20,9 +20,13 @@ type File struct {
 	History linearizability.History
 	// Began is the time of the clock at which the times of the History begin.
 	Began time.Time
+	// Clock names the clock. The clocks of files with the same name agree. "" if it is not known.
+	Clock string
 	// Complete says that the recording was closed. Otherwise the program goes on, or has been ended
 	// while it recorded.
 	Complete bool
+
+	made map[int]int64 // the zxid of the change that an operation has made, by its index; see Align
 }
 
 // Load reads a file. An error names the file and the line.
@@ -126,7 +130,7 @@ func (p *reader) readHeader(f *fields) error {
 	if v := f.number("version"); f.err == nil && v != version {
 		return fmt.Errorf("version: %d; this zksim reads version %d", v, version)
 	}
-	p.file.Began = f.time("began")
+	p.file.Began, p.file.Clock = f.time("began"), f.optional("clock").text("clock")
 	if f.optional("server"); f.flag("server") {
 		p.file.History.Server = []linearizability.ServerEvent{}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -48,7 +49,12 @@ func start(write func(lines []byte) error) *Recorder {
 	r := &Recorder{
 		began: time.Now(), write: write, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
-	r.append(header{Format: "history", Version: version, Began: r.began.UTC()})
+	first := header{Format: "history", Version: version, Began: r.began.UTC()}
+	// All processes of a Linux have one clock, and this id until it starts anew.
+	if boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+		first.Clock = text(bytes.TrimSpace(boot))
+	}
+	r.append(first)
 	go r.writeAll()
 	return r
 }

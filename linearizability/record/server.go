@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // Change is a change at the server. Its Step and Time are not known, only the time of the server's
@@ -38,8 +39,10 @@ func (f File) WithServer(changes []Change) (with File, offset time.Duration, err
 	creates := Creates(f.History.Ops, changes)
 	f.History.Ops = WithSessions(f.History.Ops, creates)
 	p := newPlacement(f, creates)
-	if offset, err = p.findOffset(changes); err != nil {
-		return f, 0, err
+	if len(f.made) == 0 { // else Align has found it
+		if offset, err = p.findOffset(changes); err != nil {
+			return f, 0, err
+		}
 	}
 	p.offset = offset
 	p.placeAll(changes)
@@ -89,6 +92,7 @@ type placement struct {
 	file    File
 	times   []time.Duration            // of each step, from 1
 	granted map[int64]int              // the first operation of each czxid
+	makers  map[int64]int              // the operation that made a change, if Align knows it
 	clients map[int64]string           // of sessions that one client uses
 	own     map[int64][]int            // operations by session, in the order of their calls
 	used    map[int64]map[string]int64 // step of the last call that a change of the kind took
@@ -100,7 +104,8 @@ type placement struct {
 func newPlacement(f File, creates map[int64]Change) *placement {
 	p := &placement{
 		file: f, times: make([]time.Duration, f.History.End+1), granted: map[int64]int{},
-		clients: map[int64]string{}, own: map[int64][]int{}, used: map[int64]map[string]int64{},
+		makers: map[int64]int{}, clients: map[int64]string{}, own: map[int64][]int{},
+		used: map[int64]map[string]int64{},
 	}
 	for i, op := range f.History.Ops {
 		p.times[op.Call] = op.CallTime
@@ -111,6 +116,9 @@ func newPlacement(f File, creates map[int64]Change) *placement {
 		if _, known := creates[op.Token]; known && grants(op) && !again {
 			p.granted[op.Token] = i
 		}
+	}
+	for i, zxid := range f.made {
+		p.makers[zxid] = i
 	}
 	p.findClients()
 	for _, n := range f.History.Notices {
@@ -196,6 +204,9 @@ func (p *placement) latest() []int64 {
 		if n, known := p.granted[c.Czxid]; known && c.Kind == linearizability.NodeCreated {
 			last = min(last, p.file.History.Ops[n].Return-1)
 		}
+		if n, known := p.makers[c.Zxid]; known {
+			last = min(last, p.file.History.Ops[n].Return-1)
+		}
 		list[i] = last
 	}
 	return list
@@ -205,6 +216,9 @@ func (p *placement) latest() []int64 {
 func (p *placement) earliest(c Change) int64 {
 	from := p.before(c.Time)
 	if n, known := p.granted[c.Czxid]; known && c.Kind == linearizability.NodeCreated {
+		return max(from, p.file.History.Ops[n].Call)
+	}
+	if n, known := p.makers[c.Zxid]; known {
 		return max(from, p.file.History.Ops[n].Call)
 	}
 	if call := p.callOf(c, from, p.before(c.Time+tick)); call != 0 {
@@ -219,9 +233,15 @@ func (p *placement) before(at time.Duration) int64 {
 	return int64(n)
 }
 
+// removals are the calls that delete znodes.
+var removals = []string{
+	ops.Unlock, ops.Release, ops.Resign, ops.Poll, ops.Take, ops.Ack, ops.Discard, ops.Remove,
+	ops.Leave, ops.Evict, ops.Close,
+}
+
 // callOf is the step of the call that made a change between two places, 0 if there is none. Of
-// several calls a delete belongs to the last one, and another change to the first one that has not
-// made a change of this kind.
+// several calls a delete belongs to the last removal, or else to the last one, and another change
+// to the first one that has not made a change of this kind.
 func (p *placement) callOf(c Change, from, to int64) (call int64) {
 	if c.Session == 0 {
 		return 0
@@ -230,12 +250,15 @@ func (p *placement) callOf(c Change, from, to int64) (call int64) {
 	if p.used[c.Session] == nil {
 		p.used[c.Session] = map[string]int64{}
 	}
+	removes := false
 	for _, i := range p.own[c.Session] {
 		op := p.file.History.Ops[i]
 		if op.Call > to || op.Return >= 0 && op.Return <= from {
 			continue
 		}
-		call = op.Call
+		if removal := slices.Contains(removals, op.Kind); removal || !removes {
+			call, removes = op.Call, removal && c.Kind == linearizability.NodeDeleted
+		}
 		if c.Kind != linearizability.NodeDeleted && call > p.used[c.Session][kind] {
 			break
 		}

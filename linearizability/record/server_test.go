@@ -48,6 +48,28 @@ func deleted(zxid, czxid, session int64) lin.ServerEvent {
 		Czxid: czxid, Session: session, Owner: session}
 }
 
+// TestADeleteLiesWithinARemoval, although the next call of its client began in its millisecond.
+func TestADeleteLiesWithinARemoval(t *testing.T) {
+	file := twoGrants(t)
+	again := lin.Op{Client: "a", Kind: "lock", Session: 1, Call: 8, Return: 9, Outcome: lin.OpOK,
+		CallTime: 12900 * time.Microsecond, ReturnTime: 14 * time.Millisecond}
+	file.History.Ops = append(file.History.Ops, again)
+	file.History.End, file.History.EndTime = 9, 14*time.Millisecond
+	with, _, err := file.WithServer([]Change{
+		at(file, 11, created(7, 1)), at(file, 12, deleted(9, 7, 1)), at(file, 13, created(10, 1)),
+	})
+	check.OK(t, err)
+	var unlock lin.Op
+	for _, op := range with.History.Ops {
+		if op.Kind == "unlock" {
+			unlock = op
+		}
+	}
+	gone := with.History.Server[1].Step
+	check.Equal(t, unlock.Call < gone && gone < unlock.Return, true, "%d to %d: %d", unlock.Call,
+		unlock.Return, gone)
+}
+
 // TestChangesLieWithinTheCallsThatMadeThem, although a millisecond of the server's clock has all of
 // the steps 3 to 6.
 func TestChangesLieWithinTheCallsThatMadeThem(t *testing.T) {
