@@ -30,24 +30,16 @@ var meanings = map[string]func(finding) string{
 	linearizability.View: finding.returned, linearizability.Presence: finding.presence,
 	linearizability.Delivery: finding.delivery, linearizability.Liveness: finding.stuck,
 	linearizability.Orphans: finding.left, scenario.InvariantProperty: finding.invariant,
-	linearizability.Fencing: func(f finding) string {
-		return f.said() + " gets a wrong token. A store that checks tokens refuses the owner of today, or takes a write of an earlier owner."
-	},
-	linearizability.Order: func(f finding) string {
-		return f.said() + " comes out of its turn: code that relies on the order is wrong, and no error tells it."
-	},
+	linearizability.Fencing: finding.returned, linearizability.Order: finding.returned,
 	linearizability.Herd: func(f finding) string {
 		return fmt.Sprintf("One release wakes %d waiters, of which one can go on. Each client more is one more to wake: "+
 			"with many, each release makes the server slow for all.", f.Report.MaxHerd)
 	},
 	"panic": func(f finding) string {
 		who, _, _ := strings.Cut(f.Summary(), ":")
-		return "The process of " + who + " crashes, and all that it does ends at once. What it has taken stays taken " +
-			"until the server gives its session up."
+		return "The process of " + who + " crashes, and all that it does ends at once. What it has taken stays taken for some time."
 	},
-	"frozen": func(finding) string {
-		return "The goroutine never goes on, and all that wait for it wait with it."
-	},
+	"frozen": func(finding) string { return "The goroutine never goes on, and all that wait for it wait with it." },
 	"property": func(finding) string {
 		return "What the test expects of the service is not so, and its users see the same."
 	},
@@ -157,12 +149,11 @@ func (f finding) wrongHold() (h linearizability.Hold, ok bool) {
 		h, ok = linearizability.Hold{Client: f.call.Client, From: f.call.Return}, true
 	}
 	if unknown || f.Property() == linearizability.Belief {
-		next := slices.IndexFunc(f.History.Ops, func(op linearizability.Op) bool {
-			return op.Client == h.Client && op.Call > h.From
-		})
 		h.Believed = int64(f.Result.Trace.Len()) + 1
-		if next >= 0 {
-			h.Believed = f.History.Ops[next].Call
+		for _, op := range slices.Backward(f.History.Ops) {
+			if op.Client == h.Client && op.Call > h.From {
+				h.Believed = op.Call
+			}
 		}
 	}
 	return h, ok
@@ -185,18 +176,21 @@ func (f finding) beside(h linearizability.Hold, from int64) linearizability.Hold
 		a, b := f.grant(h), f.grant(other)
 		several := a.Kind == ops.Acquire || a.Input == ops.ReadMode && b.Input == ops.ReadMode
 		at := other.From < h.Believed && max(other.Held, other.Believed) > from
-		wrong := slices.Contains(f.steps, other.From) || !several && other.Client != h.Client
-		if other.From != h.From && at && wrong {
+		bad := slices.Contains(f.steps, other.From) || !several && other.Client != h.Client
+		if other.From != h.From && at && bad {
 			return other
 		}
 	}
 	return linearizability.Hold{}
 }
 
-// wrong is the meaning of calls that return what they must not, by the calls.
+// wrong is the meaning of calls that return what they must not, by the property or by the call.
 var wrong = map[string]string{
-	ops.Look:  " shows what is no longer so as if it were: its caller acts on it, and no error tells it.",
-	ops.Next:  " is given a number that another call has got, too: two things bear it, and no error tells anybody.",
+	linearizability.Fencing: " gets a wrong token. A store that checks tokens refuses the owner of today, or takes a write of an earlier one.",
+	linearizability.Order:   " comes out of its turn: code that relies on the order is wrong, and no error tells it.",
+	ops.Look:                " shows what is no longer so as if it were: its caller acts on it, and no error tells it.",
+	ops.Next:                " is given a number that another call has got, too: two things bear it, and no error tells anybody.",
+
 	ops.Enter: tooEarly, ops.Wait: tooEarly, ops.Take: outOfOrder, ops.Poll: outOfOrder,
 	ops.Add: notDone, ops.Write: notDone, ops.CAS: notDone, ops.Set: notDone, ops.Remove: notDone,
 	ops.Offer: notDone, ops.Discard: notDone,
@@ -211,28 +205,27 @@ const (
 // returned is the meaning of a call that returns what it must not.
 func (f finding) returned() string {
 	_, told, _ := strings.Cut(callText(f.call), " -> ")
-	switch meaning := wrong[f.call.Kind]; {
+	switch text := cmp.Or(wrong[f.Property()], wrong[f.call.Kind]); {
 	case len(f.Report.Duplicated) > 0:
 		return f.delivery()
 	case f.call.Output == ops.Refused:
 		return f.said() + " is refused, and at no moment of it was there a reason: its caller gives up what it could have done."
-	case meaning == "" && told != "" && f.Property() != linearizability.Safety:
+	case text == "" && told != "" && f.Property() != linearizability.Safety:
 		return fmt.Sprintf("%s is answered “%.60s”, and at no moment of it was that so. What %s does next rests on a wrong answer, "+
 			"and no error tells it.", f.said(), f.Result.Trace.Rename(told), f.call.Client)
 	default:
-		return f.said() + cmp.Or(meaning, " does what it must not: others rely on what is not so, and no error tells anybody.")
+		return f.said() + cmp.Or(text, " does what it must not: others rely on what is not so, and no error tells anybody.")
 	}
 }
 
 // presence is the meaning of a member that is listed and has left, or the other way round.
 func (f finding) presence() string {
 	for _, c := range f.changes {
-		from := fmt.Sprintf(" in the list from step %d on, although it ", c.Step)
-		switch name := path.Base(c.Path); c.Kind {
+		switch from := fmt.Sprintf(" in the list from step %d on, although it ", c.Step); c.Kind {
 		case trace.NodeCreated:
-			return name + " is" + from + "has left: others go on to send it work, and nobody does it."
+			return path.Base(c.Path) + " is" + from + "has left: others go on to send it work, and nobody does it."
 		case trace.NodeDeleted:
-			return name + " is not" + from + "works and was told that it is: others do not find it, and it gets no work."
+			return path.Base(c.Path) + " is not" + from + "works and was told that it is: others do not find it, and it gets no work."
 		}
 	}
 	return "Others see an instance that has left, or do not see one that is there."
@@ -260,28 +253,24 @@ func (f finding) delivery() string {
 // invariant is the meaning of a broken rule of a test. The summary begins with the rule.
 func (f finding) invariant() string {
 	rule, _, _ := strings.Cut(f.Summary(), ": ")
-	switch {
-	case f.call.Err != "":
-		return fmt.Sprintf("%s fails with “%s”: its caller does not get what it has asked for. The rule "+
-			"of the test is “%s”.", f.said(), f.Result.Trace.Rename(f.call.Err), rule)
-	case f.call.Client != "":
-		rule += "” is broken by " + f.said()
-	case len(f.steps) > 0:
-		rule += fmt.Sprintf("” is broken at step %d", slices.Max(f.steps))
-	default:
-		rule += "” is broken"
+	if f.call.Err != "" {
+		return fmt.Sprintf("%s fails with “%s”: its caller does not get what it has asked for. The rule of the test is “%s”.",
+			f.said(), f.Result.Trace.Rename(f.call.Err), rule)
 	}
-	return "The test's rule “" + rule + ". What relies on it can go wrong from here on, and no error tells anybody."
+	by := ""
+	if f.call.Client != "" {
+		by = " by " + f.said()
+	}
+	return "The test's rule “" + rule + "” is broken" + by + ". What relies on it can go wrong from here on, and no error tells anybody."
 }
 
 // stuck is the meaning of a violated liveness: who waits for whom, or for what.
 func (f finding) stuck() string {
 	call, late := f.call, f.call.ReturnTime-f.call.Deadline
 	switch r, waits := f.Result.Runaway, cmp.Or(f.waits(), f.fails()); {
-	case r != nil && r.Goroutines > 0:
-		return "The code starts goroutines without end, until its process has no memory left."
 	case r != nil:
-		return "From now on " + r.Client + " does the same again and again, without a pause, and gets no further: it keeps the server and the processor busy."
+		return "From now on " + cmp.Or(r.Client, "the code") + " does the same again and again, without a pause, and gets no further: " +
+			"it keeps the server and the processor busy."
 	case waits != "":
 		return "From now on " + waits
 	case call.Kind == ops.Settle && call.OK():
@@ -372,11 +361,9 @@ func (f finding) blame() (node, owner string) {
 // left is the meaning of a violated orphans.
 func (f finding) left() string {
 	node, owner := f.blame()
-	switch name := f.Result.Trace.Rename(node); {
-	case owner != "":
-		return name + " stays until " + owner + "'s session ends, and nobody needs it. Each time adds one more."
-	case node != "":
-		return name + " stays until somebody deletes it by hand. Each time adds one more."
+	text := cmp.Or(f.Result.Trace.Rename(node), "Something") + " stays, and nobody needs it"
+	if owner != "" {
+		text += ", until " + owner + "'s session ends"
 	}
-	return "Something is left that nobody needs and nobody removes. Each time adds one more."
+	return text + ". Each time adds one more."
 }

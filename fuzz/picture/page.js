@@ -326,7 +326,7 @@ function start() {
   const failed = named && !steps.length && rows.findLast((r) => r.kind === "line");
   const first = wanted ? +wanted[1] :
     Math.max(0, ...steps) || run.strikes[0]?.step || failed?.from || 1;
-  if (!wanted) showAll([...steps, ...run.strikes.map((s) => s.step)]);
+  if (!wanted) showAll([...steps, ...run.strikes.map((s) => s.step), ...(failed ? [failed.from] : [])]);
   select(Math.min(first, last));
 }
 

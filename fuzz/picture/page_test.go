@@ -34,6 +34,7 @@ func TestPage(t *testing.T) {
 		"hostile text stays text":             pageHostileTextStaysText,
 		"a run without lines has a page":      pageOfNothing,
 		"every exhibit has a page":            pageOfEachExhibit,
+		"the pages of docs/picture.md":        pagesOfTheManual,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := b.Of(t)
@@ -101,10 +102,6 @@ func pageShowsSeveralServers(t *testing.T, b *browser.Browser) {
 	b.Size(1400, 800)
 	b.OpenFile(pageOf(t, exhibit(t, "value-of-a-deposed-leader")))
 	b.Want("server 1 server 2 server 3", `lanes.filter((l) => l.server).map((l) => l.name).join(" ")`)
-	b.Want("46 51 117 144 153 156 158", `(() => { const c = chart.getBoundingClientRect();
-		return [...document.querySelectorAll(".row.fault, .row.verdict")].filter((e) => {
-			const r = e.getBoundingClientRect(); return r.top > c.top + 26 && r.bottom < c.bottom;
-		}).map((e) => e.firstChild.textContent).join(" ") })()`) // faults, and what came of them
 	b.Want("153 158", `[...document.querySelectorAll("#meaning a")].map((e) => e.textContent).join(" ")`)
 	b.Click(`document.querySelectorAll("#summary a")[2]`) // of the value's last change
 	servers := b.Eval(`document.querySelector("#panel .servers").innerText`)
@@ -244,6 +241,7 @@ func pageLongRunsDrawOnlyWhatIsVisible(t *testing.T, b *browser.Browser) {
 	b.Want("true", `run.lines.length > 5000`)
 	t.Logf("%s lines are on the screen after %s ms", b.Eval(`run.lines.length`),
 		b.Eval(`Math.round(performance.getEntriesByType("navigation")[0].loadEventEnd)`))
+	b.Shoot("picture-long")
 	for _, key := range []string{"Home", "End", "v"} {
 		b.Press(key)
 		b.Want("true", `document.querySelectorAll("*").length < 1500`)
@@ -284,6 +282,20 @@ func pageOfEachExhibit(t *testing.T, b *browser.Browser) {
 		}
 		b.Want("violated", `document.body.className`)
 		b.Quiet("file://")
+	}
+}
+
+// pagesOfTheManual are about a queue, a leadership and a server that stands still. All of their
+// faults, and all that came of them, is in view.
+func pagesOfTheManual(t *testing.T, b *browser.Browser) {
+	for name, slug := range map[string]string{"picture-queue": "lost-delete-loses-element",
+		"picture-leaders": "leader-at-a-deposed-server", "picture-paused": "dying-node-owns"} {
+		b := b.Of(t)
+		b.Size(1280, 800)
+		b.OpenFile(pageOf(t, exhibit(t, slug)))
+		b.Want("true", `[...verdictSteps, ...strikeAt.keys()].every((s) => {
+			const y = middle(s) - chart.scrollTop; return y > 0 && y < chart.clientHeight - 26 })`)
+		b.Shoot(name)
 	}
 }
 

@@ -20,11 +20,17 @@ func (o *Outcome) excerpt() string {
 		named[step] = true
 	}
 	var lines []excerptLine
+	serverOf := map[int64]string{} // of several, that of each request
+	for _, p := range o.Result.Requests {
+		if o.Scenario.Script.Servers > 1 {
+			serverOf[p.Step] = fmt.Sprintf(" (server %d)", p.Server)
+		}
+	}
 	texts := newDataTexts(o.Result)
 	for n := int64(1); n <= int64(o.Result.Trace.Len()); n++ {
 		e := o.Result.Trace.Entry(n)
 		plain := e.Text
-		e.Text = texts.add(e)
+		e.Text = texts.add(e) + serverOf[n]
 		if named[n] || isInteresting(e) && !o.IsOwn(e) {
 			line := excerptLine{Entry: e, shape: fold.Shape(plain), named: named[n]}
 			lines = append(lines, line)

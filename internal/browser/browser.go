@@ -314,7 +314,7 @@ func (b *Browser) Quiet(own string) []string {
 	return b.requests
 }
 
-var shots = flag.String("shots", "", "directory for screenshots; docs/img has four of them")
+var shots = flag.String("shots", "", "directory for screenshots; docs/img has most of them")
 
 // Shoot writes a screenshot, if there is a directory for it.
 func (b *Browser) Shoot(name string) {
