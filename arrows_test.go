@@ -160,7 +160,7 @@ var arrows = map[string]string{
 		fakezk/sim fakezk/trace linearizability fuzz/picture fuzz/saved fuzz/scenario`,
 	"fuzz": `
 		fakezk/realworld fakezk/sim linearizability fuzz/hunt fuzz/internal/look fuzz/picture
-		fuzz/saved fuzz/scenario fuzz/show internal/ballast internal/inflight`,
+		fuzz/saved fuzz/scenario fuzz/show internal/ballast internal/inflight internal/spelling`,
 	"fuzz/property": `
 		fakezk/fault fakezk/sim fakezk/trace fuzz/internal/look fuzz/picture fuzz/saved
 		fuzz/scenario fuzz/show internal/ballast internal/inflight linearizability

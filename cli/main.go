@@ -24,6 +24,7 @@ import (
 	"github.com/zksim/zksim/fuzz/show"
 	"github.com/zksim/zksim/internal/ballast"
 	"github.com/zksim/zksim/internal/inflight"
+	"github.com/zksim/zksim/internal/spelling"
 )
 
 // commands are the commands with their flags, as kong parses them.
@@ -148,6 +149,9 @@ func (p program) runIn(env *command.Env, args []string) int {
 		helpTo = env.Errors
 	}
 	parsed, err := p.parser(c, helpTo, env.Errors, &exited).Parse(withoutWords(args))
+	if err == nil {
+		err = spelling.Variables(os.Environ(), []string{"ZKSIM_SHARD"})
+	}
 	switch {
 	case env.OutputError() != nil: // run prints it
 		return command.ExitMachine

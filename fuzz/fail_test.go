@@ -139,5 +139,8 @@ func TestAFailureSaysWhereItWasFound(t *testing.T) {
 				return nil
 			}}),
 	}
-	check.Contains(t, failure(func(tb TB) { Test(tb, w) }), "zksim: found in scenario ")
+	text := failure(func(tb TB) { Test(tb, w) })
+	check.Contains(t, text, "zksim: found in scenario ")
+	check.Contains(t, text, " of 300, by ")
+	check.Contains(t, text, ", in the hunt of seed 1\n")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/internal/look"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/spelling"
 )
 
 // Flags of a test binary that uses this package. Give them to go test, or to several packages at
@@ -36,7 +37,8 @@ var (
 		"zksim: play each scenario in a process of its own, for code that keeps something in "+
 			"variables of its package")
 	flagReplay = flag.String("zksim.replay", "",
-		"zksim: scenario file to replay instead of searching")
+		"zksim: scenario file to replay instead of searching; the test fails as long as a violation "+
+			"shows, also if the file expects it, unlike zksim replay")
 	flagHTML, flagStep, flagUntil, flagDiff = look.HTML, look.Step, look.Until, look.Diff
 )
 
@@ -96,12 +98,16 @@ var fromEnvironment = map[string]bool{}
 // It reads them during a test, so that go test sees it and caches a result only for the same
 // values.
 var takeEnvironment = sync.OnceValue(func() (wrong error) {
-	given := map[string]bool{}
+	given, variables := map[string]bool{}, []string{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	flag.VisitAll(func(f *flag.Flag) {
 		name, ours := strings.CutPrefix(f.Name, flagPrefix)
+		if !ours {
+			return
+		}
+		variables = append(variables, variable(name))
 		value := os.Getenv(variable(name))
-		if !ours || given[f.Name] || value == "" {
+		if given[f.Name] || value == "" {
 			return
 		}
 		fromEnvironment[name] = true
@@ -110,7 +116,7 @@ var takeEnvironment = sync.OnceValue(func() (wrong error) {
 				kindOf(f.Value)))
 		}
 	})
-	return wrong
+	return errors.Join(wrong, spelling.Variables(os.Environ(), variables))
 })
 
 // variable is the variable of the environment for a flag, without the prefix.

@@ -43,6 +43,8 @@ func TestVariablesAreDefaultsOfTheFlags(t *testing.T) {
 		{"ZKSIM_RUNS=0", "-zksim.seed=5", "zksim: ZKSIM_RUNS=0; expected 1 or more\n"},
 		{"ZKSIM_SHARD=1/3", "-zksim.runs=3", "zksim: survived "},
 		{"ZKSIM_SHARD=1/3", "-zksim.runs=2", "2 scenarios for 3 parts; expected at least one for each"},
+		{"ZKSIM_SHARDS=1/3", "-zksim.seed=5",
+			"zksim: ZKSIM_SHARDS is not known (did you mean ZKSIM_SHARD?)\n"},
 		{"ZKSIM_SHARD=4", "-zksim.seed=5", "zksim: ZKSIM_SHARD=4; expected a part such as 2/3\n"},
 		{"ZKSIM_X=", "-zksim.shard=4", "zksim: -zksim.shard=4; expected a part such as 2/3\n"},
 		{"ZKSIM_X=", "-zksim.servers=", "zksim: -zksim.servers=; expected a whole number, or " +

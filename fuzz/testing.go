@@ -145,7 +145,7 @@ func runHunt(
 		hunt.Minor(found.First().Property())):
 		fail(ctx, t, sweep.Violations[0].First, found)
 	case found.First() != nil:
-		fail(ctx, t, found.First(), found, inHunt(found.Findings[0]))
+		fail(ctx, t, found.First(), found, inHunt(found.Findings[0], s.Seed))
 	case len(found.Divergences) > max(1, found.Runs/rarely):
 		t.Fatalf("zksim: %s", allDiverged(t, found))
 	case err != nil:
@@ -155,9 +155,14 @@ func runHunt(
 }
 
 // inHunt says where a finding of a hunt was found. That of the sweep has its fault in its story.
-func inHunt(f hunt.Finding) func(*scenario.Outcome) string {
+func inHunt(f hunt.Finding, seed uint64) func(*scenario.Outcome) string {
 	return func(*scenario.Outcome) string {
-		return fmt.Sprintf("\nzksim: found in scenario %d of the hunt, by %s\n", f.Runs, f.Strategy)
+		text := fmt.Sprintf("\nzksim: found in scenario %d of %d, by %s, in the hunt of seed %d", f.Runs,
+			flaggedRuns(), f.Strategy, seed)
+		if flagShard != (hunt.Part{}) {
+			text += fmt.Sprintf(" and shard %s", flagShard)
+		}
+		return text + "\n"
 	}
 }
 

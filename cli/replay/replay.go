@@ -15,6 +15,12 @@ type Command struct {
 	JSON  bool   `help:"Print JSON."`
 }
 
+// Help is the text of replay --help before the flags.
+func (c *Command) Help() string {
+	return "Its exit status, like that of run, is 0 if the run is as the file expects, also if that is " +
+		"a violation. go test -zksim.replay fails as long as the violation shows."
+}
+
 func (c *Command) Run(p *Player) error {
 	if err := c.check(); err != nil {
 		return err

@@ -46,6 +46,9 @@ public class ZksimExtension implements BeforeEachCallback, AfterEachCallback {
                 .redirectError(ProcessBuilder.Redirect.INHERIT).start();
             Runtime.getRuntime().addShutdownHook(new Thread(server::destroy));
             String line = new BufferedReader(new InputStreamReader(server.getInputStream())).readLine();
+            if (line == null || !line.startsWith("control on ")) {
+                throw new IOException(zksim + " serve has not served, see its error above");
+            }
             endpoint = "http://" + line.substring(line.lastIndexOf(' ') + 1); // control on HOST:PORT
         }
         return endpoint;
@@ -92,7 +95,8 @@ public class ZksimExtension implements BeforeEachCallback, AfterEachCallback {
     public void awaitFault(String number) throws Exception {
         String fault = call("GET", "/faults/" + number + "?wait=20s", "");
         if (!field(fault, "fired").equals("true")) {
-            throw new AssertionError("not fired: " + field(fault, "line"));
+            throw new AssertionError("not fired: " + field(fault, "line") + "; the requests that came: "
+                + call("GET", "/history?kind=request", ""));
         }
     }
 

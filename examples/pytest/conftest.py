@@ -46,7 +46,8 @@ class ZooKeeper:
     def await_fault(self, number):
         """Waits until a fault has fired: one that never does tests nothing."""
         fault = self.call("GET", "/faults/%d?wait=20s" % number)
-        assert fault["fired"], "not fired: %s" % fault["line"]
+        came = {r["op"] for r in self.call("GET", "/history?kind=request")["records"]}
+        assert fault["fired"], "not fired: %s; the requests that came: %s" % (fault["line"], ", ".join(sorted(came)))
 
     def expire(self, client):
         """Ends the session of a client."""
@@ -60,8 +61,15 @@ def zksim():
         yield "http://" + os.environ["ZKSIM_CONTROL"]
         return
     command = [os.environ.get("ZKSIM", "zksim"), "serve", "--addr=127.0.0.1:0", "--control=127.0.0.1:0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        yield "http://" + server.stdout.readline().split()[-1]  # control on HOST:PORT
+    try:
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    except OSError as error:
+        pytest.fail("%s: put zksim on the PATH, or its name into the variable ZKSIM" % error)
+    with server:
+        line = server.stdout.readline()  # control on HOST:PORT
+        if not line.startswith("control on "):
+            pytest.fail("%s: it has not served, see its error above" % " ".join(command))
+        yield "http://" + line.split()[-1]
         server.terminate()
 
 

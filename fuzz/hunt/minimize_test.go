@@ -114,6 +114,8 @@ func TestMinimizeKeepsTriesForTheSteps(t *testing.T) {
 	small, finished, err := hunt.MinimizeWithin(t.Context(), run(t, s), 8)
 	check.OK(t, err)
 	check.Equal(t, finished, false, "finished")
+	check.Equal(t, hunt.WhyLarge(t.Context(), finished),
+		"perhaps not the smallest: the search for it was cut off")
 	check.Equal(t, len(small.Scenario.Plan), 0, "faults of %v", small.Scenario.Plan)
 }
 

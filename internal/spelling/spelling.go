@@ -3,8 +3,10 @@ package spelling
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Meant asks for the name that is nearest to a wrong one. It is "" if that takes more than two
@@ -16,6 +18,19 @@ func Meant(wrong string, names []string) string {
 		}
 	}
 	return ""
+}
+
+// Variables returns an error that names the variables of an environment that are none of the known
+// ones, but nearly one of them.
+func Variables(environ, known []string) (wrong error) {
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		meant := Meant(name, known)
+		if value != "" && meant != "" && !slices.Contains(known, name) {
+			wrong = errors.Join(wrong, fmt.Errorf("%s is not known%s", name, meant))
+		}
+	}
+	return wrong
 }
 
 // Nearest are the n names that take the fewest changes of a letter to become a name, the nearest
