@@ -32,14 +32,18 @@ var meanings = map[string]func(finding) string{
 	linearizability.Orphans: finding.left, scenario.InvariantProperty: finding.invariant,
 	linearizability.Fencing: finding.returned, linearizability.Order: finding.returned,
 	linearizability.Herd: func(f finding) string {
-		return fmt.Sprintf("One release wakes %d waiters, of which one can go on. Each client more is one more to wake: "+
-			"with many, each release makes the server slow for all.", f.Report.MaxHerd)
+		return fmt.Sprintf("One release wakes %d waiters, of which one can go on. Each client "+
+			"more is one more to wake: with many, each release makes the server slow for all.",
+			f.Report.MaxHerd)
 	},
 	"panic": func(f finding) string {
 		who, _, _ := strings.Cut(f.Summary(), ":")
-		return "The process of " + who + " crashes, and all that it does ends at once. What it has taken stays taken for some time."
+		return "The process of " + who + " crashes, and all that it does ends at once. What it " +
+			"has taken stays taken for some time."
 	},
-	"frozen": func(finding) string { return "The goroutine never goes on, and all that wait for it wait with it." },
+	"frozen": func(finding) string {
+		return "The goroutine never goes on, and all that wait for it wait with it."
+	},
 	"property": func(finding) string {
 		return "What the test expects of the service is not so, and its users see the same."
 	},
@@ -120,14 +124,16 @@ func (f finding) owners() string {
 	}
 	other := f.beside(h, from)
 	both := f.span(max(from, other.From), min(h.Believed, max(other.Held, other.Believed)))
-	text := fmt.Sprintf("%s goes on as the owner of %s%s, and for the server it owns nothing. ", h.Client, got.thing, f.span(from, h.Believed))
+	text := fmt.Sprintf("%s goes on as the owner of %s%s, and for the server it owns nothing. ",
+		h.Client, got.thing, f.span(from, h.Believed))
 	switch {
 	case !ok || !lost && other.Client == "":
 		return f.returned()
 	case !lost && other.Client == h.Client:
 		return "Two parts of " + h.Client + " own " + got.thing + " at once" + both + ": " + got.two
 	case !lost:
-		return other.Client + " and " + h.Client + " own " + got.thing + " at the same time" + both +
+		return other.Client + " and " + h.Client + " own " + got.thing + " at the same time" +
+			both +
 			": " + got.two
 	case other.Client == "":
 		return text + "Another client can get it meanwhile: then " + got.two
@@ -186,10 +192,14 @@ func (f finding) beside(h linearizability.Hold, from int64) linearizability.Hold
 
 // wrong is the meaning of calls that return what they must not, by the property or by the call.
 var wrong = map[string]string{
-	linearizability.Fencing: " gets a wrong token. A store that checks tokens refuses the owner of today, or takes a write of an earlier one.",
-	linearizability.Order:   " comes out of its turn: code that relies on the order is wrong, and no error tells it.",
-	ops.Look:                " shows what is no longer so as if it were: its caller acts on it, and no error tells it.",
-	ops.Next:                " is given a number that another call has got, too: two things bear it, and no error tells anybody.",
+	linearizability.Fencing: " gets a wrong token. A store that checks tokens refuses the owner " +
+		"of today, or takes a write of an earlier one.",
+	linearizability.Order: " comes out of its turn: code that relies on the order is wrong, " +
+		"and no error tells it.",
+	ops.Look: " shows what is no longer so as if it were: its caller acts on it, " +
+		"and no error tells it.",
+	ops.Next: " is given a number that another call has got, too: two things bear " +
+		"it, and no error tells anybody.",
 
 	ops.Enter: tooEarly, ops.Wait: tooEarly, ops.Take: outOfOrder, ops.Poll: outOfOrder,
 	ops.Add: notDone, ops.Write: notDone, ops.CAS: notDone, ops.Set: notDone, ops.Remove: notDone,
@@ -197,9 +207,12 @@ var wrong = map[string]string{
 }
 
 const (
-	tooEarly   = " returns too early: it goes on with work for which the others are not ready, and no error tells it."
-	outOfOrder = " gets what it must not have yet: work is done in a wrong order or twice, and no error tells anybody."
-	notDone    = " reports success, and has not done what it reports: what somebody has written is lost or wrong, and no error tells anybody."
+	tooEarly = " returns too early: it goes on with work for which the others are not ready, " +
+		"and no error tells it."
+	outOfOrder = " gets what it must not have yet: work is done in a wrong order or twice, and " +
+		"no error tells anybody."
+	notDone = " reports success, and has not done what it reports: what somebody has written " +
+		"is lost or wrong, and no error tells anybody."
 )
 
 // returned is the meaning of a call that returns what it must not.
@@ -209,12 +222,15 @@ func (f finding) returned() string {
 	case len(f.Report.Duplicated) > 0:
 		return f.delivery()
 	case f.call.Output == ops.Refused:
-		return f.said() + " is refused, and at no moment of it was there a reason: its caller gives up what it could have done."
+		return f.said() + " is refused, and at no moment of it was there a reason: its caller " +
+			"gives up what it could have done."
 	case text == "" && told != "" && f.Property() != linearizability.Safety:
-		return fmt.Sprintf("%s is answered “%.60s”, and at no moment of it was that so. What %s does next rests on a wrong answer, "+
-			"and no error tells it.", f.said(), f.Result.Trace.Rename(told), f.call.Client)
+		return fmt.Sprintf("%s is answered “%.60s”, and at no moment of it was that so. What %s "+
+			"does next rests on a wrong answer, and no error tells it.", f.said(),
+			f.Result.Trace.Rename(told), f.call.Client)
 	default:
-		return f.said() + cmp.Or(text, " does what it must not: others rely on what is not so, and no error tells anybody.")
+		return f.said() + cmp.Or(text, " does what it must not: others rely on what is not so, "+
+			"and no error tells anybody.")
 	}
 }
 
@@ -223,9 +239,11 @@ func (f finding) presence() string {
 	for _, c := range f.changes {
 		switch from := fmt.Sprintf(" in the list from step %d on, although it ", c.Step); c.Kind {
 		case trace.NodeCreated:
-			return path.Base(c.Path) + " is" + from + "has left: others go on to send it work, and nobody does it."
+			return path.Base(c.Path) + " is" + from + "has left: others go on to send it work, " +
+				"and nobody does it."
 		case trace.NodeDeleted:
-			return path.Base(c.Path) + " is not" + from + "works and was told that it is: others do not find it, and it gets no work."
+			return path.Base(c.Path) + " is not" + from + "works and was told that it is: others " +
+				"do not find it, and it gets no work."
 		}
 	}
 	return "Others see an instance that has left, or do not see one that is there."
@@ -235,33 +253,38 @@ func (f finding) presence() string {
 func (f finding) delivery() string {
 	switch lost, twice := f.Report.Lost, f.Report.Duplicated; {
 	case len(lost) > 0 && f.call.Kind == ops.Offer && f.call.OK():
-		return fmt.Sprintf("%s is gone: nobody will ever work on it, although %s was told at step %d "+
-			"that it is in the queue.", lost[0], f.call.Client, f.call.Return)
+		return fmt.Sprintf("%s is gone: nobody will ever work on it, although %s was told at "+
+			"step %d that it is in the queue.", lost[0], f.call.Client, f.call.Return)
 	case len(lost) > 0:
 		return lost[0] + " is gone: nobody will ever work on it, and no error tells anybody."
 	case len(twice) > 0:
-		return twice[0] + " can be taken twice: the same work is done twice, and no error tells anybody."
+		return twice[0] + " can be taken twice: the same work is done twice, and no error tells " +
+			"anybody."
 	case len(f.changes) > 1 && f.call.Client != "":
-		return f.said() + " is one call and takes effect more than once: what it changes is wrong from now on, and no error tells anybody."
+		return f.said() + " is one call and takes effect more than once: what it changes is " +
+			"wrong from now on, and no error tells anybody."
 	case len(f.changes) > 0 && f.changes[0].Session == 0:
-		return fmt.Sprintf("At step %d the server itself ends what no client has ended: all that wait "+
-			"for its end go on too early, and no error tells them.", f.changes[0].Step)
+		return fmt.Sprintf("At step %d the server itself ends what no client has ended: all that "+
+			"wait for its end go on too early, and no error tells them.", f.changes[0].Step)
 	}
-	return "Something that a client does is lost, or happens twice, or without a client, and no error tells anybody."
+	return "Something that a client does is lost, or happens twice, or without a client, and no " +
+		"error tells anybody."
 }
 
 // invariant is the meaning of a broken rule of a test. The summary begins with the rule.
 func (f finding) invariant() string {
 	rule, _, _ := strings.Cut(f.Summary(), ": ")
 	if f.call.Err != "" {
-		return fmt.Sprintf("%s fails with “%s”: its caller does not get what it has asked for. The rule of the test is “%s”.",
+		return fmt.Sprintf("%s fails with “%s”: its caller does not get what it has asked for. "+
+			"The rule of the test is “%s”.",
 			f.said(), f.Result.Trace.Rename(f.call.Err), rule)
 	}
 	by := ""
 	if f.call.Client != "" {
 		by = " by " + f.said()
 	}
-	return "The test's rule “" + rule + "” is broken" + by + ". What relies on it can go wrong from here on, and no error tells anybody."
+	return "The test's rule “" + rule + "” is broken" + by + ". What relies on it can go wrong " +
+		"from here on, and no error tells anybody."
 }
 
 // stuck is the meaning of a violated liveness: who waits for whom, or for what.
@@ -269,15 +292,16 @@ func (f finding) stuck() string {
 	call, late := f.call, f.call.ReturnTime-f.call.Deadline
 	switch r, waits := f.Result.Runaway, cmp.Or(f.waits(), f.fails()); {
 	case r != nil:
-		return "From now on " + cmp.Or(r.Client, "the code") + " does the same again and again, without a pause, and gets no further: " +
-			"it keeps the server and the processor busy."
+		return "From now on " + cmp.Or(r.Client, "the code") + " does the same again and again, " +
+			"without a pause, and gets no further: it keeps the server and the processor busy."
 	case waits != "":
 		return "From now on " + waits
 	case call.Kind == ops.Settle && call.OK():
-		return "From now on " + call.Client + " is shown old data, although no fault hinders it: it acts on what is no longer so, and no error tells it."
+		return "From now on " + call.Client + " is shown old data, although no fault hinders it: " +
+			"it acts on what is no longer so, and no error tells it."
 	case !call.OK() && call.Deadline > 0 && late > time.Second:
-		return fmt.Sprintf("%s goes on for %s after the limit that its caller has set: the caller is "+
-			"stuck, and so are all that wait for it.", f.said(), late.Round(time.Millisecond))
+		return fmt.Sprintf("%s goes on for %s after the limit that its caller has set: the "+
+			"caller is stuck, and so are all that wait for it.", f.said(), late.Round(time.Millisecond))
 	}
 	text := f.said() + " does not do in time what it is there for, although no fault hinders it."
 	if call.Kind == ops.Take {
@@ -290,7 +314,8 @@ func (f finding) stuck() string {
 func (f finding) fails() string {
 	for _, op := range slices.Backward(f.History.Ops) {
 		if slices.Contains(f.Result.Busy, op.Client) && !op.OK() {
-			return "each " + op.Kind + " of " + op.Client + " fails, although no fault hinders it: to try again does not help."
+			return "each " + op.Kind + " of " + op.Client + " fails, although no fault hinders " +
+				"it: to try again does not help."
 		}
 	}
 	return ""
@@ -342,8 +367,8 @@ func (f finding) waits() string {
 	case owner == "":
 		return text + " until somebody deletes " + f.Result.Trace.Rename(node) + " by hand."
 	}
-	return fmt.Sprintf("%s until %s's session ends: nobody else removes what %[2]s has made at the "+
-		"server. To start %[2]s's process anew helps.", text, owner)
+	return fmt.Sprintf("%s until %s's session ends: nobody else removes what %[2]s has made at "+
+		"the server. To start %[2]s's process anew helps.", text, owner)
 }
 
 // blame is the path of the znode to blame, which is there at rest, and the client of the session
