@@ -112,7 +112,7 @@ func judgeSharing(o *Outcome) {
 			continue
 		}
 		step, other := answerTo(o.Result, op)
-		if step == 0 || other == owner(op.Client) || !asked(o.Result, op, other) {
+		if step == 0 || !asked(o.Result, op, other) {
 			continue
 		}
 		o.sharesConn = true
@@ -142,7 +142,8 @@ func asked(r *trace.Result, op linearizability.Op, client string) bool {
 	})
 }
 
-// answerTo is the message that came at the instant at which a call ended, and whose it was.
+// answerTo is the message that came at the instant at which a call ended, and whose it was. It is
+// none if the caller has a line of its own there, such as of a connection that ends.
 func answerTo(r *trace.Result, op linearizability.Op) (step int64, client string) {
 	end, _ := r.Trace.Head(op.Return)
 	for n := op.Return - 1; n > op.Call; n-- {
@@ -150,9 +151,12 @@ func answerTo(r *trace.Result, op linearizability.Op) (step int64, client string
 		if e.Time != end {
 			break
 		}
+		if owner(e.Actor) == owner(op.Client) {
+			return 0, ""
+		}
 		if strings.HasPrefix(e.Text, "<- ") {
-			return n, owner(e.Actor)
+			step, client = n, owner(e.Actor)
 		}
 	}
-	return 0, ""
+	return step, client
 }
