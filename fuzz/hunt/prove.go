@@ -150,6 +150,14 @@ func Prove(ctx context.Context, s scenario.Scenario, b Bounds) (*Proof, error) {
 	if err := p.resume(); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.Resume, err)
 	}
+	// Only a run in which time passes shows that clients share a connection.
+	base, err := saved.Play(p.Scenario)
+	if err == nil {
+		err = checkCalm(base)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Scenario, err)
+	}
 	return p.Proof, p.run(ctx)
 }
 

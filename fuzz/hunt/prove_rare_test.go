@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -331,4 +332,28 @@ func TestProofsFindEveryOrderOfALoss(t *testing.T) {
 		check.OK(t, err)
 		check.Equal(t, p.Violation != nil, true, "before %v: %v", before, p)
 	}
+}
+
+// TestProofAccusesNoClientsThatShareAConnection: its runs, in which no time passes, do not show it.
+func TestProofAccusesNoClientsThatShareAConnection(t *testing.T) {
+	t.Parallel()
+	var last atomic.Pointer[zk.Conn]
+	w := scenario.Workload{Name: "own", Impl: "sharing", Nodes: map[string]string{"/x": ""},
+		Play: func(p *scenario.Player, _ scenario.Script) {
+			last.Store(p.Conn())
+			for range 3 {
+				p.Do("get", "", func(context.Context) (r linearizability.Result, err error) {
+					_, _, err = last.Load().Get("/x")
+					return r, err
+				})
+			}
+		},
+		Judge: scenario.Invariants(scenario.Invariant{Name: "each client asks", Holds: func(
+			scenario.Evidence) error {
+			return errors.New("it is broken in each run")
+		}}),
+	}
+	_, err := Prove(t.Context(), scenario.Scenario{Workload: w,
+		Script: scenario.Script{Clients: 2, Rounds: 1}}, Bounds{})
+	check.Contains(t, fmt.Sprint(err), " share a connection: ")
 }
