@@ -38,6 +38,7 @@ type checked struct {
 	*scenario.Outcome
 	unjudged []linearizability.Verdict
 	notes    []string
+	clocks   []record.Clock // with which it was judged
 }
 
 // Run judges a history that was recorded elsewhere.

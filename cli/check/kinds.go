@@ -31,6 +31,9 @@ type kind struct {
 	needsServer bool
 	// fences says that the grants of the kind have fencing tokens.
 	fences bool
+	// meets says that a promise of the kind is about who is there at a moment. Longer calls may
+	// break it.
+	meets bool
 }
 
 // kinds are the kinds, by the names of zksim list. That list has no register.
@@ -102,19 +105,20 @@ var kinds = []kind{
 		claims: func(c *Command) claims { return value.IDGenerator{Path: c.Path} },
 	},
 	{
-		name: "barrier", calls: []string{ops.Set, ops.Remove, ops.Wait, ops.IsSet, ops.Close},
+		name: "barrier", meets: true,
+		calls:  []string{ops.Set, ops.Remove, ops.Wait, ops.IsSet, ops.Close},
 		claims: func(c *Command) claims { return barrier.Claims{Path: c.Path} },
 	},
 	{
-		name: "double-barrier", calls: []string{ops.Enter, ops.Leave, ops.Close},
+		name: "double-barrier", meets: true, calls: []string{ops.Enter, ops.Leave, ops.Close},
 		claims: func(c *Command) claims { return barrier.Double{Path: c.Path} },
 	},
 	{
-		name: "threshold-barrier", calls: []string{ops.Set, ops.Wait, ops.Close},
+		name: "threshold-barrier", meets: true, calls: []string{ops.Set, ops.Wait, ops.Close},
 		claims: func(c *Command) claims { return barrier.Threshold{Path: c.Path} },
 	},
 	{
-		name:   "two-phase-commit",
+		name: "two-phase-commit", meets: true,
 		calls:  []string{ops.Begin, ops.Vote, ops.Await, ops.Done, ops.Forget, ops.Close},
 		claims: func(c *Command) claims { return twophase.Claims{Path: c.Path} },
 	},

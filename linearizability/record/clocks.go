@@ -85,17 +85,21 @@ func Align(files []File, changes []Change) (Clocks, error) {
 	if n.logged = len(changes) > 0; n.logged {
 		base = n.server
 	}
+	times := n.timesOf(files, changes)
 	for _, c := range n.clock {
 		bounds := Clock{far, -far}
 		for _, i := range n.of(c) {
-			bounds.Least, bounds.Most = min(bounds.Least, -d[base][i]), max(bounds.Most, d[i][base])
+			if len(times[i]) > 0 {
+				bounds.Least = min(bounds.Least, -d[base][i])
+				bounds.Most = max(bounds.Most, d[i][base])
+			}
 		}
-		if c == 0 && !n.logged {
-			bounds = Clock{} // the others are compared with it
+		if c == 0 && !n.logged || bounds.Most < bounds.Least {
+			bounds = Clock{} // the others are compared with it, or nothing is
 		}
 		clocks.Bounds = append(clocks.Bounds, bounds)
 	}
-	likely, times := d.likely(base), n.timesOf(files, changes)
+	likely := d.likely(base)
 	d.end(times)
 	clocks.Tried = [][]Clock{n.clocks(likely, likely)}
 	for c := range len(n.lengths) + 1 {
