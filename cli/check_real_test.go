@@ -54,14 +54,13 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 		checks(t, command.ExitViolated, "lock"+files, "only with some clocks, and --server-log would "+
 			"tell: ", "host4.jsonl: ", " were added to its times; it may be ", "undecided")
 		flags := " --path /apart --server-log " + server.DataDir()
-		checks(t, command.ExitOK, "lock"+files+flags, "never two owners at once",
-			"host4.jsonl: ", " were added to its times; it may be ", ": it is no line of one.")
+		neverAccused(t, "lock"+files+flags)
 		for _, file := range strings.Fields(files) {
 			text, err := os.ReadFile(file)
 			check.OK(t, err)
 			check.OK(t, os.WriteFile(file, token.ReplaceAll(text, nil), 0o600))
 		}
-		checks(t, command.ExitOK, "lock"+files+flags, "never two owners at once")
+		neverAccused(t, "lock"+files+flags)
 	})
 	t.Run("a queue", func(t *testing.T) {
 		file := recordAll(t, server, func(name string, conn *zk.Conn, r *record.Recorder) {
@@ -181,6 +180,15 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 		got := zksim(t.Context(), "check lock"+files+" --path /badapart --server-log "+server.DataDir())
 		got.has(t, command.ExitViolated, "safety ")
 	})
+}
+
+// neverAccused runs zksim check on a right lock. If the machine is slow the clocks are not known
+// closely enough for an ok.
+func neverAccused(t *testing.T, line string) {
+	t.Helper()
+	got := zksim(t.Context(), "check "+line)
+	check.Contains(t, got.stdout, "host4.jsonl: ")
+	check.Equal(t, strings.Contains(got.stdout, "violated"), false, "%s", got.stdout)
 }
 
 // checks runs zksim check, which must not complain.
