@@ -239,6 +239,12 @@ var removals = []string{
 	ops.Leave, ops.Evict, ops.Close,
 }
 
+// reads are the calls that change nothing.
+var reads = []string{
+	ops.Use, ops.Leader, ops.Peek, ops.Read, ops.Get, ops.IsSet, ops.View, ops.Pick, ops.Ready,
+	ops.Look, ops.Settle,
+}
+
 // callOf is the step of the call that made a change between two places, 0 if there is none. Of
 // several calls a delete belongs to the last removal, or else to the last one, and another change
 // to the first one that has not made a change of this kind.
@@ -253,7 +259,7 @@ func (p *placement) callOf(c Change, from, to int64) (call int64) {
 	removes := false
 	for _, i := range p.own[c.Session] {
 		op := p.file.History.Ops[i]
-		if op.Call > to || op.Return >= 0 && op.Return <= from {
+		if op.Call > to || op.Return >= 0 && op.Return <= from || slices.Contains(reads, op.Kind) {
 			continue
 		}
 		if removal := slices.Contains(removals, op.Kind); removal || !removes {

@@ -150,3 +150,21 @@ func TestALogOfAnotherRunIsRefused(t *testing.T) {
 	_, _, err = with.WithServer(nil)
 	check.Equal(t, err.Error(), "the history has the server's side already")
 }
+
+// TestAReadMakesNoChange, although it lies in the millisecond of the change behind it.
+func TestAReadMakesNoChange(t *testing.T) {
+	file := twoGrants(t)
+	call := func(kind string, step int64, micros time.Duration) lin.Op {
+		return lin.Op{Client: "a", Kind: kind, Session: 1, Call: step, Return: step + 1,
+			Outcome: lin.OpOK, CallTime: (12100 + micros) * time.Microsecond,
+			ReturnTime: (12200 + micros) * time.Microsecond}
+	}
+	file.History = lin.History{Ops: []lin.Op{call("get", 1, 0), call("add", 3, 200)},
+		End: 5, EndTime: 13 * time.Millisecond}
+	with, _, err := file.WithServer([]Change{at(file, 12, lin.ServerEvent{
+		Kind: lin.DataChanged, Path: "/c", Zxid: 9, Czxid: 2, Session: 1})})
+	check.OK(t, err)
+	add, changed := with.History.Ops[1], with.History.Server[0].Step
+	check.Equal(t, add.Call < changed && changed < add.Return, true, "%d to %d: %d", add.Call,
+		add.Return, changed)
+}
