@@ -21,7 +21,7 @@ type proveCommand struct {
 	target  `embed:"" set:"clients=2" set:"rounds=1" set:"seed=script" set:"servers=0: one." set:"addresses=N"`
 	Faults  int             `help:"Greatest number of faults of a run." default:"1"`
 	Lasting []time.Duration `help:"Lengths of faults of the kinds that last, such as stall and restart, which are tried only with these." placeholder:"DURATION"`
-	For     time.Duration   `help:"Time after which it ends without a proof; 0 is no bound." default:"1m" placeholder:"DURATION"`
+	For     time.Duration   `help:"Time after which it ends without a proof, a minute unless given; 0 is no bound." default:"1m" placeholder:"DURATION"`
 	Runs    int             `help:"Number of runs after which it ends without a proof; 0 is no bound." default:"0" placeholder:"N"`
 	Resume  string          `help:"File with what is left to try: read if it is there, and written when the proof ends early. The same command then goes on." placeholder:"FILE"`
 	output  `embed:""`
@@ -157,7 +157,7 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 				c.pace.text(", by the estimate for %s or more"))
 		default:
 			a.Printf("to get further, add --for 10m --resume FILE, and give that command until it is done%s\n",
-				c.pace.text(": by the estimate in %s, or more"))
+				c.pace.text(": by the estimate, which often grows, in %s or more"))
 		}
 	}
 	if c.JSON {

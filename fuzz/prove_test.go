@@ -91,7 +91,7 @@ func TestProofsSayWhatIsSmallest(t *testing.T) {
 	t.Chdir(t.TempDir()) // without the failure that was saved
 	text = failure(func(tb TB) { Prove(tb, lostReply(), Bounds{Clients: 1, Faults: 1}) })
 	check.Contains(t, text, "\nzksim: smallest: no run with fewer faults violates anything, "+
-		"for 1 client, 1 round\njudged in each run: liveness, invariant\ntried:\n")
+		"for 1 client, 1 round\nof the runs with fewer faults:\njudged in each run: liveness, invariant\ntried:\n")
 	check.Contains(t, text, "\nnot tried, so not proved:\n")
 }
 

@@ -35,7 +35,8 @@ func (p *Proof) Smallest(ctx context.Context, o *scenario.Outcome) (says, scope 
 	if !by.fewest {
 		return "", ""
 	}
-	return "no run with fewer faults violates anything, " + forScript(s.Script), by.Scope().String()
+	return "no run with fewer faults violates anything, " + forScript(s.Script),
+		"of the runs with fewer faults:\n" + by.Scope().String()
 }
 
 // plain is a script with the numbers that 0 stands for.

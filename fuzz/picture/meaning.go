@@ -275,7 +275,7 @@ func (f finding) delivery() string {
 func (f finding) invariant() string {
 	rule, _, _ := strings.Cut(f.Summary(), ": ")
 	if f.call.Err != "" {
-		return fmt.Sprintf("%s fails with “%s”: its caller does not get what it has asked for. "+
+		return fmt.Sprintf("%s fails with “%s”: its caller is told that it did not happen. "+
 			"The rule of the test is “%s”.",
 			f.said(), f.Result.Trace.Rename(f.call.Err), rule)
 	}
@@ -368,7 +368,7 @@ func (f finding) waits() string {
 		return text + " until somebody deletes " + f.Result.Trace.Rename(node) + " by hand."
 	}
 	return fmt.Sprintf("%s until %s's session ends: nobody else removes what %[2]s has made at "+
-		"the server. To start %[2]s's process anew helps.", text, owner)
+		"the server. To end %[2]s's process helps, once its session has timed out.", text, owner)
 }
 
 // blame is the path of the znode to blame, which is there at rest, and the client of the session
