@@ -122,3 +122,16 @@ func TestTheDemoBeginsWithWhatItWillDo(t *testing.T) {
 		t.Errorf("status %d, stdout %q, stderr %q", demo.status, demo.stdout, demo.stderr)
 	}
 }
+
+// TestAnInterruptEndsCheck, which may take minutes for a large history.
+func TestAnInterruptEndsCheck(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "history.jsonl")
+	check.OK(t, os.WriteFile(name, []byte(`{"zksim":"history","version":1,"began":"2026-11-01T12:00:00Z"}
+{"event":"call","at":1,"call":1,"client":"a","op":"lock"}
+{"event":"return","at":2,"call":1,"outcome":"ok"}
+`), 0o666))
+	zksim(t.Context(), "check lock "+name).has(t, command.ExitOK, "the history is that of a lock")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	zksim(ctx, "check lock "+name).has(t, command.ExitInterrupted, "")
+}

@@ -298,7 +298,7 @@ func TestNoVerdictContradictsTheTruth(t *testing.T) {
 					behind, slow := slices.Clone(still), make([]float64, 3)
 					for i := range behind {
 						behind[i] = time.Duration(p.Int64N(int64(2*by+1))) - by
-						slow[i] = (p.Float64() - 0.5) * 200e-6
+						slow[i] = (p.Float64() - 0.5) * 500e-6
 					}
 					got := judge(p.seen(tokens, behind, slow), false)
 					if got != "undecided" && (got == "ok") == wrong {

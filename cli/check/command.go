@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -53,15 +54,18 @@ func (c *Command) Run(env *command.Env) error {
 	if c.ServerLog != "" && c.Path == "" {
 		return pathMissing(k, "--server-log")
 	}
-	h, err := c.read(k)
-	if err != nil {
-		return err
+	var r checked
+	judged := make(chan error, 1)
+	go func() { // a large history may take minutes
+		var err error
+		r, err = c.judged(k)
+		judged <- err
+	}()
+	select {
+	case <-env.Context.Done():
+	case err = <-judged:
 	}
-	if c.ServerLog == "" && c.Path+c.Items != "" && h.files[0].History.Server == nil {
-		return errors.New("--path and --items are for the changes at the server: give --server-log, too")
-	}
-	r, err := c.judgeAll(k, h)
-	if err != nil {
+	if err := cmp.Or(env.Context.Err(), err); err != nil {
 		return err
 	}
 	if v, bad := usedAfterLoss(r.History); bad {
@@ -91,6 +95,19 @@ func (c *Command) Run(env *command.Env) error {
 		return command.ErrViolated
 	}
 	return nil
+}
+
+// judged reads the files and judges them.
+func (c *Command) judged(k kind) (checked, error) {
+	h, err := c.read(k)
+	if err != nil {
+		return checked{}, err
+	}
+	if c.ServerLog == "" && c.Path+c.Items != "" && h.files[0].History.Server == nil {
+		return checked{}, errors.New("--path and --items are for the changes at the server: give " +
+			"--server-log, too")
+	}
+	return c.judgeAll(k, h)
 }
 
 // isMain reports whether a call does more than to look at a hold, or to end it.

@@ -33,6 +33,12 @@ func (c *Command) read(k kind) (h histories, err error) {
 		}
 		h.files = append(h.files, file)
 	}
+	for i, f := range h.files {
+		if f.Began.Sub(h.files[0].Began).Abs() > mostApart {
+			return h, fmt.Errorf("%s began in %d, and %s in %d; expected clocks that differ by less than "+
+				"ten years", c.Files[i], f.Began.Year(), c.Files[0], h.files[0].Began.Year())
+		}
+	}
 	one := h.files[0].History
 	if len(h.files) > 1 {
 		merged, err := record.Merge(h.files, c.Files, nil)
@@ -52,6 +58,9 @@ func (c *Command) read(k kind) (h histories, err error) {
 	h.clocks, err = record.Align(h.files, h.changes)
 	return h, err
 }
+
+// mostApart is how far clocks may differ.
+const mostApart = 10 * 365 * 24 * time.Hour
 
 // haveOneClock reports whether the first lines of the files say that they have one clock.
 func haveOneClock(files []record.File) bool {
@@ -100,6 +109,7 @@ func (c *Command) judgeAll(k kind, h histories) (checked, error) {
 			"files say so: the same \"clock\" in each.")
 	}
 	r.notes = append(c.clockNotes(h, r.clocks), r.notes...)
+	r.notes = append(r.notes, "It is taken for granted that clocks drift apart by at most 0.5 ms a second.")
 	return r, nil
 }
 

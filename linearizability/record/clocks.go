@@ -32,9 +32,9 @@ type Clocks struct {
 	Loose [][]Clock
 }
 
-// drift is the greatest part by which one clock may run faster than another: two clocks of common
-// hardware, each of which may be wrong by 100 millionths.
-const drift = 200e-6
+// drift is the greatest part by which one clock may run faster than another: NTP sets a clock right
+// by up to 500 millionths.
+const drift = 500e-6
 
 // Align finds how far the clocks of several files differ.
 //
