@@ -180,57 +180,75 @@ const mostTried = 100
 // culprits returns up to three operations, without each of which there is an order of the
 // operations up to the first impossible one. If there are none or more, it is that one.
 func culprits[S comparable, O any](o Model[S, O], events []Event[O]) []*Event[O] {
-	last, upTo := firstImpossible(o, events)
-	if last == nil {
-		return nil
-	}
-	var list []*Event[O]
-	for i := range upTo[:min(len(upTo), mostTried)] {
-		rest := slices.Delete(slices.Clone(upTo), i, i+1)
-		if result, _ := Decide(o, rest); result == porcupine.Ok {
-			list = append(list, &upTo[i])
-		}
-	}
-	if len(list) == 0 || len(list) > 3 {
-		return []*Event[O]{last}
-	}
-	return list
-}
-
-// firstImpossible returns the operation at which the history stops being linearizable, and the
-// operations up to it: those that returned before it are linearizable without it. It is nil if no
-// operation is found.
-func firstImpossible[S comparable, O any](
-	o Model[S, O], events []Event[O],
-) (last *Event[O], upTo []Event[O]) {
 	list := slices.Clone(events)
 	slices.SortStableFunc(list, func(a, b Event[O]) int { return cmp.Compare(a.Return, b.Return) })
+	n := firstImpossible(o, list)
+	if n < 0 {
+		return nil
+	}
+	upTo, open := list[:n+1], openAt(list, n)
+	var found []*Event[O]
+	for i := range upTo[:min(len(upTo), mostTried)] {
+		rest := slices.Delete(slices.Clone(upTo), i, i+1)
+		if decideOpen(o, rest, open) == porcupine.Ok {
+			found = append(found, &upTo[i])
+		}
+	}
+	if len(found) == 0 || len(found) > 3 {
+		return []*Event[O]{&upTo[n]}
+	}
+	return found
+}
+
+// firstImpossible is the operation at whose return the history stops being linearizable: those that
+// returned before it are linearizable without it. It is -1 if none is found. The list is in the
+// order of the returns.
+func firstImpossible[S comparable, O any](o Model[S, O], list []Event[O]) int {
 	low, high := 0, len(list) // the first low are fine, the first high are not
 	for high-low > 1 {
 		mid := (low + high) / 2
-		switch result, _ := Decide(o, prefix(list, mid)); result {
+		switch decideOpen(o, list[:mid], openAt(list, mid-1)) {
 		case porcupine.Ok:
 			low = mid
 		case porcupine.Illegal:
 			high = mid
 		default:
-			return nil, nil
+			return -1
 		}
 	}
-	if high == 0 {
-		return nil, nil
-	}
-	return &list[high-1], prefix(list, high)
+	return high - 1
 }
 
-// prefix keeps the first n operations, and those others that were called before the last of these
-// returned: they may have taken effect already.
-func prefix[O any](byReturn []Event[O], n int) []Event[O] {
-	list := slices.Clone(byReturn[:n])
-	for _, e := range byReturn[n:] {
-		if n > 0 && e.Call <= byReturn[n-1].Return {
-			list = append(list, e)
+// openAt are the operations that were called before operation n returned, and return later: they
+// may have taken effect already.
+func openAt[O any](list []Event[O], n int) (open []Event[O]) {
+	for _, e := range list[n+1:] {
+		if e.Call <= list[n].Return {
+			open = append(open, e)
 		}
 	}
-	return list
+	return open
+}
+
+// mostOpen bounds the open operations that have taken effect or not in all combinations. Further
+// ones have.
+const mostOpen = 3
+
+// decideOpen decides operations, and open ones of which any may have taken effect.
+func decideOpen[S comparable, O any](
+	o Model[S, O], done, open []Event[O],
+) (result porcupine.CheckResult) {
+	free := open[:min(len(open), mostOpen)]
+	for without := range 1 << len(free) {
+		list := append(slices.Clone(done), open[len(free):]...)
+		for i, e := range free {
+			if without>>i&1 == 0 {
+				list = append(list, e)
+			}
+		}
+		if result, _ = Decide(o, list); result != porcupine.Illegal {
+			return result
+		}
+	}
+	return result
 }
