@@ -226,20 +226,11 @@ func (c *Command) judge(k kind, file record.File) (r checked, err error) {
 // its hold was over. It is the program's error, which the judges of locks do not look for.
 func usedAfterLoss(h linearizability.History) (v linearizability.Verdict, bad bool) {
 	h = h.Sorted()
-	for _, use := range h.Ops {
-		var granted *linearizability.Op
-		for i, op := range h.Ops {
-			switch own := op.Client == use.Client && op.Input == use.Input && op.Call < use.Call; {
-			case use.Kind != ops.Use || !own:
-			case isMain(op.Kind) && op.OK() && op.Return < use.Call:
-				granted = &h.Ops[i]
-			case !isMain(op.Kind) && op.Kind != ops.Use && op.Kind != ops.Hold:
-				granted = nil // it was released
-			}
-		}
+	for i, use := range h.Ops {
+		granted, known := holdOf(h.Ops[:i], use)
 		for _, n := range h.Notices {
 			over := n.Kind == linearizability.SessionExpired || n.Kind == linearizability.LockLost
-			if granted != nil && over && n.Client == use.Client && n.Step > granted.Return &&
+			if known && over && n.Client == use.Client && n.Step > granted.Return &&
 				n.Step < use.Call && (n.Token == 0 || n.Token == granted.Token) {
 				return linearizability.Verdict{
 					Property: linearizability.Belief, Status: linearizability.Violated,
@@ -252,6 +243,23 @@ func usedAfterLoss(h linearizability.History) (v linearizability.Verdict, bad bo
 		}
 	}
 	return v, false
+}
+
+// holdOf is the call that granted the hold of a use, if it was not released before the use.
+func holdOf(before []linearizability.Op, use linearizability.Op) (
+	granted linearizability.Op, known bool,
+) {
+	for i := len(before) - 1; i >= 0 && use.Kind == ops.Use; i-- {
+		switch op := before[i]; {
+		case op.Client != use.Client || op.Input != use.Input,
+			op.Kind == ops.Use, op.Kind == ops.Hold:
+		case !isMain(op.Kind):
+			return granted, false // it was released
+		case op.OK() && op.Return < use.Call:
+			return op, true
+		}
+	}
+	return granted, false
 }
 
 // takeUndecidedEnd takes the verdict on calls that had not returned out of the report, if it is

@@ -167,11 +167,13 @@ func certain(tried, loose []checked, property string) *checked {
 		return &tried[0]
 	}
 	for _, r := range loose {
-		v, _ := r.Report.Verdict(property)
+		if v, _ := r.Report.Verdict(property); v.Status != linearizability.Violated {
+			continue
+		}
+		events := r.blamed(property)
 		for i := range tried {
-			same := property == linearizability.Linearizability ||
-				slices.Equal(tried[i].blamed(property), r.blamed(property))
-			if same && v.Status == linearizability.Violated {
+			if property == linearizability.Linearizability ||
+				slices.Equal(tried[i].blamed(property), events) {
 				return &tried[i]
 			}
 		}

@@ -66,7 +66,7 @@ func (w *walker) noteSaid(lines []trace.Said) {
 			continue
 		}
 		for call, n := range before {
-			if n > 0 && clientOf(call.Client) == clientOf(line.Client) {
+			if n > 0 && scenario.ClientOf(call.Client) == scenario.ClientOf(line.Client) {
 				w.cutOff[call.Client] = true
 			}
 		}
@@ -84,7 +84,7 @@ func (w *walker) noteSaid(lines []trace.Said) {
 // came: a call is answered at once if more calls of its kind return than had begun by then. One
 // that was cut off counts like it.
 func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
-	client := clientOf(line.Client)
+	client := scenario.ClientOf(line.Client)
 	called, calls := strings.CutPrefix(line.Text, "calls ")
 	op, returns, ends := cutOutcome(line.Text)
 	switch {
@@ -138,10 +138,4 @@ func (w *walker) noteEnd(client, op string) {
 		w.holds[client] = max(0, w.holds[client]-1)
 		w.ended[client] = true
 	}
-}
-
-// clientOf is the client of one who acts: of a goroutine, or of a process behind another.
-func clientOf(actor string) string {
-	client, _, _ := strings.Cut(strings.TrimRight(actor, "'"), ".")
-	return client
 }

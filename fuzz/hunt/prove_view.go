@@ -29,7 +29,7 @@ func views(o *scenario.Outcome) []string {
 	for _, atServer := range []bool{false, true} {
 		for n := range o.Result.Trace.Len() {
 			e := o.Result.Trace.Entry(int64(n + 1))
-			if v := of[clientOf(e.Actor)]; v != nil && strings.HasPrefix(e.Text, "->") == atServer &&
+			if v := of[scenario.ClientOf(e.Actor)]; v != nil && strings.HasPrefix(e.Text, "->") == atServer &&
 				!isPing(e.Text) {
 				v.add(e.Text)
 			}

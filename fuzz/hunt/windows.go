@@ -137,7 +137,7 @@ func beforeEnds(o *scenario.Outcome) (plans []timed) {
 			Kind: fault.Pause, Client: r.Client, Request: r.Number,
 			For: (end.Time - timeOf(o, r.Step) + time.Second).Round(time.Millisecond),
 		})
-		own := clientOf(r.Client) == clientOf(o.Result.SessionClient[end.Owner])
+		own := scenario.ClientOf(r.Client) == scenario.ClientOf(o.Result.SessionClient[end.Owner])
 		name := fmt.Sprint("before end ", r.Op, " ", path.Dir(r.Path), " ",
 			callAt(o, r.Client, r.Step), " ", own)
 		if !slices.ContainsFunc(plans, func(t timed) bool { return t.name == name }) {

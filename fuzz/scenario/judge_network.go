@@ -108,7 +108,7 @@ func judgeSharing(o *Outcome) {
 		return
 	}
 	for _, op := range o.History.Ops {
-		if !op.OK() || asked(o.Result, op, owner(op.Client)) {
+		if !op.OK() || asked(o.Result, op, ClientOf(op.Client)) {
 			continue
 		}
 		step, other := answerTo(o.Result, op)
@@ -122,15 +122,15 @@ func judgeSharing(o *Outcome) {
 			Summary: fmt.Sprintf("clients %s and %s share a connection: %s's %s (steps %d to %d) "+
 				"sent no request, and an answer to %s's ended it (step %d). Each client stands for "+
 				"a process: give it a connection of its own, or play one client "+
-				"(-zksim.clients=1, or --clients 1)", owner(op.Client), other, op.Client, op.Kind,
+				"(-zksim.clients=1, or --clients 1)", ClientOf(op.Client), other, op.Client, op.Kind,
 				op.Call, op.Return, other, step),
 		}}}
 		return
 	}
 }
 
-// owner is the client of a goroutine or of a later process.
-func owner(actor string) string {
+// ClientOf is the client of one who acts: of a goroutine, or of a process behind another.
+func ClientOf(actor string) string {
 	client, _, _ := strings.Cut(actor, ".")
 	return strings.TrimRight(client, "'")
 }
@@ -138,7 +138,7 @@ func owner(actor string) string {
 // asked reports whether a client has sent a request during a call.
 func asked(r *trace.Result, op linearizability.Op, client string) bool {
 	return slices.ContainsFunc(r.Requests, func(q trace.RequestPoint) bool {
-		return op.Call < q.Step && q.Step < op.Return && owner(q.Client) == client
+		return op.Call < q.Step && q.Step < op.Return && ClientOf(q.Client) == client
 	})
 }
 
@@ -151,11 +151,11 @@ func answerTo(r *trace.Result, op linearizability.Op) (step int64, client string
 		if e.Time != end {
 			break
 		}
-		if owner(e.Actor) == owner(op.Client) {
+		if ClientOf(e.Actor) == ClientOf(op.Client) {
 			return 0, ""
 		}
 		if strings.HasPrefix(e.Text, "<- ") {
-			step, client = n, owner(e.Actor)
+			step, client = n, ClientOf(e.Actor)
 		}
 	}
 	return step, client
