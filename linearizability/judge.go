@@ -34,10 +34,9 @@ func Judge(h History, left *Leftovers, claims Claims) Report {
 	return report
 }
 
-// Unjudged returns the properties of the claims that Judge leaves out for this history. Each is
+// Unjudged returns the properties of the claims on which the report has no verdict. Each is
 // [Unknown], with the reason: the server's side or the state at rest is not known.
-func Unjudged(h History, left *Leftovers, claims Claims) []Verdict {
-	report := Judge(h, left, claims)
+func Unjudged(h History, report Report, claims Claims) []Verdict {
 	withServer := Judge(History{Server: []ServerEvent{}}, nil, claims)
 	var list []Verdict
 	for _, all := range Judge(History{Server: []ServerEvent{}}, &Leftovers{}, claims).Verdicts {

@@ -201,8 +201,8 @@ func (c *Command) judge(k kind, file record.File) (r checked, err error) {
 				"checks tokens can", z[0].Client, z[0].From, z[0].To)
 		}
 	}
-	r.Outcome = scenario.Recorded(k.name, c.name(), file.History, report)
-	r.unjudged = linearizability.Unjudged(file.History, nil, claims)
+	r.Outcome = scenario.Recorded(k.name, c.name(), file.History, report, file.Line)
+	r.unjudged = linearizability.Unjudged(file.History, report, claims)
 	r.unjudged = append(r.unjudged, r.takeUndecidedEnd()...)
 	if _, judged := report.Verdict(linearizability.Fencing); !judged && k.fences &&
 		len(report.Holds) > 0 {

@@ -163,6 +163,10 @@ func Kinds() []string {
 // findKind returns the kind of a name.
 func findKind(name string) (kind, error) {
 	i := slices.Index(Kinds(), name)
+	if i < 0 && strings.Contains(name, ".") {
+		return kind{}, fmt.Errorf("%s is no kind of object; expected one of %s, and the files behind it",
+			name, strings.Join(Kinds(), ", "))
+	}
 	if i < 0 {
 		return kind{}, fmt.Errorf("unknown kind of object %q%s; expected one of %s", name,
 			spelling.Meant(name, Kinds()), strings.Join(Kinds(), ", "))

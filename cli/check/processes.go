@@ -248,7 +248,7 @@ func (c *Command) judgeWith(k kind, h histories, add []record.Clock) (checked, e
 		return r, fmt.Errorf("%s: %w", c.name(), err)
 	}
 	if len(c.Files) > 1 && len(notes) == 0 {
-		notes = []string{"A step counts the events of all files: it is no line of one."}
+		notes = []string{"A step counts the events of all files. Stories and pictures have the line of each."}
 	}
 	r.notes, r.clocks = append(r.notes, notes...), add
 	return r, nil

@@ -130,11 +130,11 @@ func (c *Command) withServer(file record.File, changes []record.Change) (
 	if err != nil {
 		return file, nil, fmt.Errorf("--server-log: %w", err)
 	}
-	steps := "the events and these changes: it is no line of the file"
+	steps := "the events and these changes"
 	if len(c.Files) > 1 {
-		steps = "the events of all files and these changes: it is no line of one"
+		steps = "the events of all files and these changes"
 	}
-	notes := []string{fmt.Sprintf("The server made %s of %s. A step counts %s.",
+	notes := []string{fmt.Sprintf("The server made %s of %s. A step counts %s. Stories and pictures have the lines of the events.",
 		command.Plural(len(file.History.Server), "change"), c.Path, steps)}
 	if offset != 0 {
 		notes = append(notes, fmt.Sprintf("The tokens show that the clocks differ: "+

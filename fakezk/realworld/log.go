@@ -1,6 +1,7 @@
 package realworld
 
 import (
+	"path/filepath"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
@@ -23,6 +24,9 @@ type LogChange struct {
 // The log has the changes since some snapshot, not the tree before them. Nodes that are older than
 // the log have no Owner and no Czxid when they change, and are not deleted with their session.
 func LogChanges(folder string) ([]LogChange, error) {
+	if folder = filepath.Clean(folder); filepath.Base(folder) == "version-2" {
+		folder = filepath.Dir(folder)
+	}
 	entries, err := txnlog.Read(folder, 0)
 	if err != nil {
 		return nil, err

@@ -13,9 +13,11 @@ import (
 
 // Recorded turns a history that was recorded elsewhere into an outcome, for its story and its
 // picture. kind is the kind of the object, and source the name of the recording. No two events of
-// the history may have the same step. Its trace has one line for each step.
+// the history may have the same step. Its trace has one line for each step, with the line of the
+// recording behind it where place has one.
 func Recorded(
 	kind, source string, h linearizability.History, r linearizability.Report,
+	place func(step int64) string,
 ) *Outcome {
 	t := recordedTrace{lines: make([]trace.Line, h.End), result: &trace.Result{
 		SessionClient: map[int64]string{}, Elapsed: h.EndTime, Steps: h.End,
@@ -29,7 +31,7 @@ func Recorded(
 	for _, e := range h.Server {
 		t.addChange(e)
 	}
-	t.end()
+	t.end(place)
 	return &Outcome{
 		Scenario: Scenario{
 			Workload: Workload{Name: kind, Impl: source}, recorded: clientsOf(h),
@@ -162,8 +164,8 @@ func (t recordedTrace) addChange(e linearizability.ServerEvent) {
 	t.result.Changes = append(t.result.Changes, c)
 }
 
-// end fills the lines without an event, and sorts the facts.
-func (t recordedTrace) end() {
+// end fills the lines without an event, adds the lines of the recording, and sorts the facts.
+func (t recordedTrace) end(place func(step int64) string) {
 	at := time.Duration(0)
 	for i := range t.lines {
 		l := &t.lines[i]
@@ -171,6 +173,9 @@ func (t recordedTrace) end() {
 			l.Time, l.Actor, l.Format = at, "file", NoEvent
 		}
 		at = l.Time
+		if at := place(int64(i) + 1); at != "" {
+			l.Format, l.Args = "%s (%s)", append(l.Args, at)
+		}
 	}
 	t.result.Trace = trace.New(t.lines)
 	slices.SortStableFunc(t.result.Notices, func(a, b trace.Notice) int {

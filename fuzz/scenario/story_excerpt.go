@@ -39,7 +39,10 @@ func (o *Outcome) excerpt() string {
 	lines = withLogs(lines, o.Result.Logs)
 	foldRepeats(lines)
 	lines = slices.DeleteFunc(lines, func(l excerptLine) bool { return l.folded })
-	return cutMiddle(lines)
+	if o.Scenario.recorded != nil {
+		return cutMiddle(lines, 5, 5, 10)
+	}
+	return cutMiddle(lines, 45, 15, 0)
 }
 
 // withLogs merges the lines of a log into those of the trace, by time. At one instant the lines of
@@ -151,15 +154,21 @@ var poll = regexp.MustCompile(`^-> #\d+ (exists|getData|getChildren2?) `)
 
 func isPoll(text string) bool { return poll.MatchString(text) }
 
-// cutMiddle is the text of the lines. If there are too many, the lines in the middle are left out,
-// except named ones.
-func cutMiddle(lines []excerptLine) string {
-	const head, tail = 45, 15
-	long := len(lines) > head+tail+5
+// mostLines is the greatest number of lines of an excerpt that nothing is left out of.
+const mostLines = 65
+
+// cutMiddle is the text of the lines. If there are too many, it has those at the beginning and at
+// the end, the named ones, and those around these.
+func cutMiddle(lines []excerptLine, head, tail, around int) string {
 	var b strings.Builder
-	gap := 0
+	gap, last := 0, -around-1 // the last named line
 	for i, l := range lines {
-		if long && i >= head && i < len(lines)-tail && !l.named {
+		next := lines[i:min(len(lines), i+around+1)]
+		if l.named {
+			last = i
+		}
+		if len(lines) > mostLines && i >= head && i < len(lines)-tail && i > last+around &&
+			!slices.ContainsFunc(next, func(l excerptLine) bool { return l.named }) {
 			gap++
 			continue
 		}

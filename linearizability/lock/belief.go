@@ -10,8 +10,9 @@ import (
 // judgeBelief looks for too many believed holds at once, outside of zombie windows, and for
 // wrong or missing signals of loss.
 func judgeBelief(t table) lin.Verdict {
-	for i, h := range t.holds {
-		if others := fullBefore(t, i, (*hold).believedUntil); others != nil {
+	certain := crowd{kind: t.kind, until: (*hold).believedUntil}
+	for _, h := range t.holds {
+		if others := certain.with(h); others != nil {
 			return t.kind.tooManyBelieve(others, h)
 		}
 	}
@@ -29,9 +30,10 @@ func judgeBelief(t table) lin.Verdict {
 				w.Client, w.To, w.Duration, t.kind.noun, w.From, withSession(t, w))
 		}
 	}
-	for i := range t.holds {
-		if others := fullBefore(t, i, (*hold).believedAtMostUntil); others != nil {
-			return t.kind.perhapsTooMany(lin.Belief, others, t.holds[i])
+	perhaps := crowd{kind: t.kind, until: (*hold).believedAtMostUntil}
+	for _, h := range t.holds {
+		if others := perhaps.with(h); others != nil {
+			return t.kind.perhapsTooMany(lin.Belief, others, h)
 		}
 	}
 	if zombies := len(windows); zombies > 0 {

@@ -11,18 +11,25 @@ import (
 	"github.com/zksim/zksim/linearizability/internal/judging"
 )
 
-// fullBefore returns the holds that take all places when the i-th hold begins, or nil. until is the
-// step at which a hold ends.
-func fullBefore(t table, i int, until func(*hold) int64) []*hold {
-	b := t.holds[i]
-	var others []*hold
-	for _, a := range t.holds[:i] {
-		if t.kind.differ(a, b) && t.kind.conflicts(a.lock, b.lock) &&
-			overlap(a.lock.Return, until(a), b.lock.Return, until(b)) {
+// crowd has the holds that are not over. until is the step at which a hold ends.
+type crowd struct {
+	kind  kind
+	until func(*hold) int64
+	open  []*hold
+}
+
+// with adds the next hold, in the order of the returns. It returns the holds that take all places
+// when this one begins, or nil. A hold that begins at the step in which another one ends does not
+// overlap with it.
+func (c *crowd) with(b *hold) (others []*hold) {
+	c.open = slices.DeleteFunc(c.open, func(a *hold) bool { return c.until(a) <= b.lock.Return })
+	for _, a := range c.open {
+		if c.kind.differ(a, b) && c.kind.conflicts(a.lock, b.lock) && c.until(b) > b.lock.Return {
 			others = append(others, a)
 		}
 	}
-	if len(others) < t.kind.capacity {
+	c.open = append(c.open, b)
+	if len(others) < c.kind.capacity {
 		return nil
 	}
 	return others
@@ -33,10 +40,6 @@ func fullBefore(t table, i int, until func(*hold) int64) []*hold {
 func (k kind) differ(a, b *hold) bool {
 	return a.owner != b.owner || k.counted
 }
-
-// overlap compares half-open intervals: a hold that begins at the step in which another ends does
-// not overlap with it.
-func overlap(from1, to1, from2, to2 int64) bool { return max(from1, from2) < min(to1, to2) }
 
 // tooManyOwn is the verdict on a hold that began when others took all places.
 func (k kind) tooManyOwn(others []*hold, b *hold) lin.Verdict {

@@ -13,11 +13,15 @@ import (
 // judgeFencing checks that the token of every grant is that of its znode, and greater than the
 // tokens of the conflicting grants before it.
 func judgeFencing(t table) lin.Verdict {
-	grants := grantsOf(t.holds)
+	grants, greatest := grantsOf(t.holds), int64(0)
 	for i, b := range grants {
 		if why := wrongToken(t, b); why != "" {
 			return judging.Violated(lin.Fencing, []int64{b.granted()}, "%s was granted the %s at step %d %s",
 				b.lock.Client, t.kind.noun, b.granted(), why)
+		}
+		if b.lock.Token > greatest {
+			greatest = b.lock.Token
+			continue
 		}
 		a := greatestToken(grants[:i], b, t.kind)
 		if a == nil || b.lock.Token > a.lock.Token || b.lock.Token == 0 ||

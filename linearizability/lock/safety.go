@@ -10,7 +10,8 @@ import (
 // judgeSafety looks for too many owners at once, for owners without a znode, and for owners
 // that lost their znode by another client's delete.
 func judgeSafety(t table) lin.Verdict {
-	for i, h := range t.holds {
+	certain := crowd{kind: t.kind, until: (*hold).ownedUntil}
+	for _, h := range t.holds {
 		if h.whyNotOwner != "" {
 			return judging.Violated(lin.Safety, []int64{h.lock.Call, h.lock.Return},
 				"client %s returned from %s at step %d without a znode of its own: %s",
@@ -19,13 +20,14 @@ func judgeSafety(t table) lin.Verdict {
 		if h.ending == stolen {
 			return stolenVerdict(h, t.kind, t.history)
 		}
-		if others := fullBefore(t, i, (*hold).ownedUntil); others != nil {
+		if others := certain.with(h); others != nil {
 			return t.kind.tooManyOwn(others, h)
 		}
 	}
-	for i := range t.holds {
-		if others := fullBefore(t, i, (*hold).ownedAtMostUntil); others != nil {
-			return t.kind.perhapsTooMany(lin.Safety, others, t.holds[i])
+	perhaps := crowd{kind: t.kind, until: (*hold).ownedAtMostUntil}
+	for _, h := range t.holds {
+		if others := perhaps.with(h); others != nil {
+			return t.kind.perhapsTooMany(lin.Safety, others, h)
 		}
 	}
 	return judging.Fine(lin.Safety, "%d grants, never %s owners at once", len(t.holds),

@@ -1,7 +1,9 @@
 package queue
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judging"
@@ -23,9 +25,23 @@ func judgeOrder(t table) lin.Verdict {
 // wrongOrder looks for two elements in the wrong order: the first certainly comes before the
 // second, was in the queue before the second was taken, and certainly was not taken before it.
 func wrongOrder(t table, property string, list []span) (v lin.Verdict, bad bool) {
+	entered := slices.SortedStableFunc(slices.Values(list), func(a, b span) int {
+		return cmp.Compare(a.inRet, b.inRet)
+	})
+	last := make([]int64, len(list)+1) // when the last one of the first n is taken
+	for n, a := range entered {
+		last[n+1] = max(last[n], a.out)
+	}
 	for _, b := range list {
-		if b.e.discarded {
-			continue // it need not be the first
+		before := max(b.in, b.out)
+		if t.ranking == byAge {
+			before = b.in
+		}
+		n, _ := slices.BinarySearchFunc(entered, before, func(a span, before int64) int {
+			return cmp.Compare(a.inRet, before)
+		})
+		if b.e.discarded || last[n] <= b.outRet {
+			continue // it need not be the first, or is
 		}
 		for _, a := range list {
 			if comesBefore(a, b) && b.outRet < a.out {

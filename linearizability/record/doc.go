@@ -25,7 +25,7 @@
 //
 //	file, err := record.Load("history.jsonl")
 //	report := linearizability.Judge(file.History, nil, lock.Claims{})
-//	unjudged := linearizability.Unjudged(file.History, nil, lock.Claims{})
+//	unjudged := linearizability.Unjudged(file.History, report, lock.Claims{})
 //
 // # The file
 //

@@ -26,8 +26,9 @@ func ExampleRecorder() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(lin.Judge(read.History, nil, lock.Claims{}).First())
-	for _, v := range lin.Unjudged(read.History, nil, lock.Claims{}) {
+	report := lin.Judge(read.History, nil, lock.Claims{})
+	fmt.Println(report.First())
+	for _, v := range lin.Unjudged(read.History, report, lock.Claims{}) {
 		fmt.Println(v)
 	}
 	// Output:

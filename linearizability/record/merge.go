@@ -64,7 +64,12 @@ func Merge(files []File, names []string, add []Clock) (File, error) {
 		events = append(events, own...)
 	}
 	first := time.Duration(0)
-	merged.History, merged.made, first = inOrder(byTransactions(events, len(files)))
+	events = byTransactions(events, len(files))
+	merged.lines = make([]origin, 1, len(events)+1)
+	for _, e := range events {
+		merged.lines = append(merged.lines, origin{names[e.file], e.step})
+	}
+	merged.History, merged.made, first = inOrder(events)
 	merged.Began = merged.Began.Add(first)
 	return merged, nil
 }

@@ -113,6 +113,12 @@ func TestMergedHistory(t *testing.T) {
 	}
 	check.List(t, got, []string{"two/a 1 2 100µs", "c 3 6 2.6ms", "two/a 4 5 2.7ms",
 		"one/a 7 8 10.1ms", "b 9 12 12.6ms", "one/a 10 11 12.7ms"})
+	check.Equal(t, merged.Line(3), "two.log:4")
+	check.Equal(t, merged.Line(12), "x/one.jsonl:7")
+	check.Equal(t, one.Line(3), "")
+	with, _, err := merged.WithServer([]Change{at(merged, 9, created(7, 1))})
+	check.OK(t, err)
+	check.Equal(t, with.Line(with.History.End), "x/one.jsonl:7")
 
 	_, err = Merge([]File{one, {}}, []string{"one", "two"}, nil)
 	check.Contains(t, fmt.Sprint(err), "two does not say when it began")

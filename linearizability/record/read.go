@@ -26,7 +26,29 @@ type File struct {
 	// while it recorded.
 	Complete bool
 
-	made map[int]int64 // the zxid of the change that an operation has made, by its index; see Align
+	made  map[int]int64 // the zxids of the changes that operations have made; see Align
+	lines []origin      // of the events, by their steps, if these are not their lines
+}
+
+// origin is the line of an event.
+type origin struct {
+	file string // "" if there is one file
+	line int64
+}
+
+// Line names the line of the event of a step, if it is another number: after [Merge], with its
+// file, and after [File.WithServer]. It is "" for a change at the server.
+func (f File) Line(step int64) string {
+	if step >= int64(len(f.lines)) {
+		return ""
+	}
+	switch l := f.lines[step]; {
+	case l.file != "":
+		return fmt.Sprintf("%s:%d", l.file, l.line)
+	case l.line != 0:
+		return fmt.Sprintf("line %d", l.line)
+	}
+	return ""
 }
 
 // Load reads a file. An error names the file and the line.
@@ -52,6 +74,9 @@ func Read(r io.Reader) (File, error) {
 	for lines.Scan() {
 		p.line++
 		line := lines.Bytes()
+		if p.line == 1 && bytes.HasPrefix(line, []byte("\x1f\x8b")) {
+			return File{}, errors.New("the file is compressed; unpack it with gunzip")
+		}
 		if p.line == 1 {
 			line = bytes.TrimPrefix(line, []byte(byteOrderMark))
 		}

@@ -22,8 +22,8 @@ type Change struct {
 const tick = time.Millisecond
 
 // WithServer returns the history with the changes of the object at the server, in their order. They
-// are put between the events, so steps are no line numbers any more. offset is what was added to
-// the server's clock, 0 if the clocks agree.
+// are put between the events, so [File.Line] has the lines of the steps. offset is what was added
+// to the server's clock, 0 if the clocks agree.
 //
 // The place of a change is the earliest one that its time and the calls allow. A znode whose czxid
 // is the token of a call was created in this call. A request of a client lies within a call of the
@@ -46,7 +46,14 @@ func (f File) WithServer(changes []Change) (with File, offset time.Duration, err
 	}
 	p.offset = offset
 	p.placeAll(changes)
-	f.History = p.merged()
+	lines := make([]origin, f.History.End+int64(len(changes))+1)
+	for step := int64(1); step <= f.History.End; step++ {
+		lines[p.moved(step)] = origin{line: step}
+		if f.lines != nil {
+			lines[p.moved(step)] = f.lines[step]
+		}
+	}
+	f.History, f.lines = p.merged(), lines
 	return f, offset, nil
 }
 

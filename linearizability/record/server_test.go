@@ -90,6 +90,8 @@ func TestChangesLieWithinTheCallsThatMadeThem(t *testing.T) {
 	check.Equal(t, with.History.Ops[0].Return, 5)
 	check.Equal(t, with.History.Ops[2].Call, 8)
 	check.Equal(t, with.History.End, 13)
+	check.Equal(t, with.Line(5), "line 3")
+	check.Equal(t, with.Line(7), "") // a change at the server
 	check.Equal(t, lin.Judge(with.History, nil, lock.Claims{Path: "/l"}).Status(), lin.OK)
 	check.Equal(t, file.History.Ops[0].Return, 3) // unchanged
 }

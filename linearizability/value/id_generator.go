@@ -3,6 +3,7 @@ package value
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -133,10 +134,26 @@ func wroteTheSame(h lin.History, path string, calls ...lin.Op) (text string) {
 }
 
 func judgeGrowingIDs(taken []takenID, ordered bool) lin.Verdict {
+	greatest := map[string]int64{} // of those that were returned before, by client
+	returned := slices.SortedStableFunc(slices.Values(taken), func(a, b takenID) int {
+		return cmp.Compare(a.op.Return, b.op.Return)
+	})
+	name := func(t takenID) string {
+		if ordered {
+			return ""
+		}
+		return t.op.Client
+	}
 	for i, t := range taken {
+		for ; returned[0].op.Return < t.op.Call; returned = returned[1:] {
+			of := name(returned[0])
+			greatest[of] = max(greatest[of], returned[0].id)
+		}
+		if greatest[name(t)] <= t.id {
+			continue
+		}
 		for _, before := range taken[:i] {
-			compared := ordered || before.op.Client == t.op.Client
-			if compared && before.op.Return < t.op.Call && before.id > t.id {
+			if name(before) == name(t) && before.op.Return < t.op.Call && before.id > t.id {
 				return judging.Violated(lin.Order, []int64{before.op.Return, t.op.Call},
 					"%s got %d, after %s had got %d",
 					judging.Describe(t.op), t.id, judging.Describe(before.op), before.id)
