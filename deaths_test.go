@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/cli"
@@ -101,6 +102,17 @@ func child(t testing.TB) {
 func TestDeath(t *testing.T) { child(t); fuzz.Test(t, dying()) }
 
 func TestSharedConnection(t *testing.T) { child(t); fuzz.Test(t, sharing()) }
+
+// TestEarlyConnection has a connection that was made before the run, as by init.
+func TestEarlyConnection(t *testing.T) {
+	child(t)
+	conn, _, err := zk.Connect([]string{"127.0.0.1:1"}, time.Second)
+	check.OK(t, err)
+	defer conn.Close()
+	fuzz.Test(t, object.Lock(func(object.Env) object.Locker {
+		return recipes.NewLock(conn, "/lock")
+	}))
+}
 
 func TestKeptConnections(t *testing.T) { child(t); fuzz.Test(t, keeping()) }
 
@@ -197,6 +209,8 @@ func TestProcessesKeepNothing(t *testing.T) {
 		{"TestSharedConnection", "x", "-zksim.clients=2",
 			"nothing can be decided: clients a and b share a connection: "},
 		{"TestSharedConnection", "x", "-zksim.clients=-1", "-zksim.clients: -1; expected 1 to 26"},
+		{"TestEarlyConnection", "x", "-zksim.clients=1", "nothing can be decided: a connection, or " +
+			"another channel or timer, that was made before the run, as by init, is used in it: "},
 		{"TestDeath", "os.Exit", "-test.v", "the process of the run ended: exit status 3\n" +
 			`.*to see it again: go test .* -zksim.replay=testdata/zksim/TestDeath/crash-\w+.yaml`},
 	} {

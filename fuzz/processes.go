@@ -21,12 +21,24 @@ import (
 func byProcesses(t TB) func(scenario.Scenario) (*scenario.Outcome, error) {
 	return func(s scenario.Scenario) (*scenario.Outcome, error) {
 		o, err := playApart(saved.TestOf(t.Name()), s)
-		if died := (*processDied)(nil); errors.As(err, &died) && !died.bySignal() {
-			return nil, fmt.Errorf("%w\n%s", err, saveDeath(t, s))
+		died := (*processDied)(nil)
+		switch {
+		case !errors.As(err, &died) || died.bySignal():
+			return o, err
+		case bytes.Contains(died.said, []byte(outside)):
+			return nil, fmt.Errorf("%s: %w", madeBefore, err)
 		}
-		return o, err
+		return nil, fmt.Errorf("%w\n%s", err, saveDeath(t, s))
 	}
 }
+
+// outside ends what the runtime says of a channel or a timer that goroutines within and outside the
+// bubble of a run use. In a process with one run it was made before that.
+const outside = "from outside bubble"
+
+// madeBefore says in words what the runtime says of a channel.
+const madeBefore = "nothing can be decided: a connection, or another channel or timer, that was made " +
+	"before the run, as by init, is used in it: let the code make it at its first use"
 
 // processDied is the error of a process that ended before its run did.
 type processDied struct {
