@@ -87,8 +87,8 @@ func (c *proveCommand) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		bounds.Work = report.WorkOf(fmt.Sprintf("%s %s; %s; --shard=%v; %s", s.Workload.Name,
-			s.Workload.Impl, c.settings(), c.Shard, program))
+		bounds.Work = fmt.Sprintf("%s %s; %s; --shard=%v; %s", s.Workload.Name, s.Workload.Impl,
+			c.settings(), c.Shard, program)
 	}
 	p, ended := hunt.Prove(a.Context, s, bounds)
 	if p == nil {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
@@ -176,8 +177,8 @@ func (p *prover) resume() error {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return fmt.Errorf("expected a file that zksim prove has written: %w", err)
 	}
-	if f.Work != p.Bounds.Work {
-		return fmt.Errorf("it is about %s, and not about %s", f.Work, p.Bounds.Work)
+	if err := SameWork(f.Work, p.Bounds.Work); err != nil {
+		return err
 	}
 	return p.goOnFrom(f)
 }
@@ -265,4 +266,22 @@ func (w *walker) complete(c *choice, t trace.Turn) {
 	if c.things == nil && hashOfThings(t.Things) == c.known && len(c.said) == len(t.Things) {
 		c.things = t.Things
 	}
+}
+
+// SameWork returns an error if the text of some work is another than that of the first. A semicolon
+// stands between its parts, and the error names those that differ.
+func SameWork(of, first string) error {
+	if of == first {
+		return nil
+	}
+	its, other := strings.Split(of, "; "), strings.Split(first, "; ")
+	if len(its) == len(other) {
+		for i := len(its) - 1; i >= 0; i-- {
+			if its[i] == other[i] {
+				its, other = slices.Delete(its, i, i+1), slices.Delete(other, i, i+1)
+			}
+		}
+	}
+	return fmt.Errorf("it is about %s, and not about %s", strings.Join(its, "; "),
+		strings.Join(other, "; "))
 }

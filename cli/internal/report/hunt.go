@@ -112,7 +112,7 @@ func (j *Hunt) merge(other mergeable) error {
 	if !ok {
 		return errOtherReport
 	}
-	if err := sameWork(o.Workload+" "+o.Implementation, j.Workload+" "+j.Implementation); err != nil {
+	if err := hunt.SameWork(o.Workload+" "+o.Implementation, j.Workload+" "+j.Implementation); err != nil {
 		return err
 	}
 	j.take(o)

@@ -38,7 +38,7 @@ func Merge(
 	for _, r := range reports[1:] {
 		err := first.content.merge(r.content)
 		if err == nil {
-			err = sameWork(r.content.shard().Work, first.content.shard().Work)
+			err = hunt.SameWork(r.content.shard().Work, first.content.shard().Work)
 		}
 		if err != nil {
 			return nil, nil, false, fmt.Errorf("%s does not go with %s: %w", r.file, first.file, err)

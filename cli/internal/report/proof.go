@@ -50,7 +50,7 @@ func (j *Proof) merge(other mergeable) error {
 	if !ok {
 		return errOtherReport
 	}
-	if err := sameWork(o.Workload+" "+o.Implementation, j.Workload+" "+j.Implementation); err != nil {
+	if err := hunt.SameWork(o.Workload+" "+o.Implementation, j.Workload+" "+j.Implementation); err != nil {
 		return err
 	}
 	switch {

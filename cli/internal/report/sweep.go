@@ -54,10 +54,10 @@ func (j *Sweep) merge(other mergeable) error {
 	if !ok {
 		return errOtherReport
 	}
-	if err := sameWork(o.Workload+" "+o.Implementation, j.Workload+" "+j.Implementation); err != nil {
+	if err := hunt.SameWork(o.Workload+" "+o.Implementation, j.Workload+" "+j.Implementation); err != nil {
 		return err
 	}
-	err := sameWork(command.Plural(o.Total, "point"), command.Plural(j.Total, "point"))
+	err := hunt.SameWork(command.Plural(o.Total, "point"), command.Plural(j.Total, "point"))
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,12 +26,8 @@ func ShardOf(part hunt.Part, work string) Shard {
 	if part == (hunt.Part{}) {
 		return Shard{}
 	}
-	return Shard{Shard: part.String(), Work: WorkOf(work)}
+	return Shard{Shard: part.String(), Work: work + "; " + build(debug.ReadBuildInfo())}
 }
-
-// WorkOf is a text about some work, which the values of flags describe, with the build of the
-// program.
-func WorkOf(work string) string { return work + "; " + build(debug.ReadBuildInfo()) }
 
 // build names the build of a program: the version of its module, with the commit if that is known,
 // the version of zksim and that of Go, and a hash of the program where these do not tell its code.
@@ -102,21 +97,3 @@ func (s *Shard) shard() *Shard { return s }
 
 // united is that of the report of all shards.
 func (s *Shard) united() Shard { return Shard{Missing: s.Missing} }
-
-// sameWork returns an error if two reports are about different work. It names the settings that
-// differ.
-func sameWork(of, first string) error {
-	if of == first {
-		return nil
-	}
-	its, other := strings.Split(of, "; "), strings.Split(first, "; ")
-	if len(its) == len(other) {
-		for i := len(its) - 1; i >= 0; i-- {
-			if its[i] == other[i] {
-				its, other = slices.Delete(its, i, i+1), slices.Delete(other, i, i+1)
-			}
-		}
-	}
-	return fmt.Errorf("it is about %s, and not about %s", strings.Join(its, "; "),
-		strings.Join(other, "; "))
-}

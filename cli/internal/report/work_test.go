@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/internal/check"
 )
 
@@ -27,10 +28,10 @@ func TestReportsOfAnotherBuildDoNotGoTogether(t *testing.T) {
 		build(info("v0.1.0", "fedcba9876543210", "false"), true),
 		build(nil, false),
 	} {
-		err := sameWork("--runs=1; "+other, "--runs=1; "+one)
+		err := hunt.SameWork("--runs=1; "+other, "--runs=1; "+one)
 		check.Equal(t, fmt.Sprint(err), "it is about "+other+", and not about "+one)
 	}
-	check.OK(t, sameWork("--runs=1; "+one, "--runs=1; "+one))
+	check.OK(t, hunt.SameWork("--runs=1; "+one, "--runs=1; "+one))
 	replaced := info("v0.1.0", "0", "false")
 	replaced.Deps[0].Replace = &debug.Module{Path: "../zksim"}
 	check.Contains(t, build(replaced, true), ", ../zksim, go1.26.8, program ")
