@@ -20,7 +20,7 @@ var (
 	// errGone says that the own node is gone, or belongs to a session that has ended.
 	errGone = errors.New("the own node is gone")
 	// errFailed is the error of a wrong step that meets something unexpected.
-	errFailed = errors.New("this was not expected")
+	errFailed = errors.New("the recipe does not handle this case")
 )
 
 // with returns a recipe in which some steps are replaced.
