@@ -109,7 +109,8 @@ func (c *Command) judgeAll(k kind, h histories) (checked, error) {
 			"files say so: the same \"clock\" in each.")
 	}
 	r.notes = append(c.clockNotes(h, r.clocks), r.notes...)
-	r.notes = append(r.notes, "It is taken for granted that clocks drift apart by at most 0.5 ms a second.")
+	r.notes = append(r.notes, fmt.Sprintf("It is taken for granted that clocks drift apart by at most "+
+		"%v a second.", time.Duration(record.Drift*1e9)))
 	return r, nil
 }
 
@@ -256,19 +257,10 @@ func (c *Command) judgeWith(k kind, h histories, add []record.Clock) (checked, e
 
 // clockNotes says what is known of the clocks of the files, and what was added to their times.
 func (c *Command) clockNotes(h histories, add []record.Clock) (notes []string) {
-	names, before := map[string]int{}, []int{} // the clocks of the files
-	for i, f := range h.files {
-		n, known := names[cmp.Or(f.Clock, fmt.Sprint(i))]
-		if !known {
-			n = len(names)
-			names[cmp.Or(f.Clock, fmt.Sprint(i))] = n
-		}
-		before = append(before, n)
-	}
 	for i, bounds := range h.clocks.Bounds {
 		if bounds.Least != bounds.Most { // else the others are compared with it
 			notes = append(notes, fmt.Sprintf("%s: %s were added to its times; %s", c.Files[i],
-				rounded(add[before[i]*len(add)/len(names)].Least), known(bounds)))
+				rounded(h.clocks.First(i, add).Least), known(bounds)))
 		}
 	}
 	return notes

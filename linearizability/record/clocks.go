@@ -30,11 +30,16 @@ type Clocks struct {
 	// without its log, by that of each file in turn. What is violated then is violated with all
 	// clocks, if a promise is only easier to keep by calls that take longer.
 	Loose [][]Clock
+
+	nodes nodes
 }
 
-// drift is the greatest part by which one clock may run faster than another: NTP sets a clock right
+// First is that one of some clocks, as Tried has them, of which the first part of a file is.
+func (c Clocks) First(file int, of []Clock) Clock { return of[c.nodes.clock[file]*c.nodes.parts] }
+
+// Drift is the greatest part by which one clock may run faster than another: NTP sets a clock right
 // by up to 500 millionths.
-const drift = 500e-6
+const Drift = 500e-6
 
 // Align finds how far the clocks of several files differ.
 //
@@ -81,11 +86,11 @@ func Align(files []File, changes []Change) (Clocks, error) {
 		}
 	}
 	d, _ = d.and(n.offersAndTakes(files))
-	clocks, base := Clocks{}, 0
+	base := 0
 	if n.logged = len(changes) > 0; n.logged {
 		base = n.server
 	}
-	times := n.timesOf(files, changes)
+	clocks, times := Clocks{nodes: n}, n.timesOf(files, changes)
 	for _, c := range n.clock {
 		bounds := Clock{far, -far}
 		for _, i := range n.of(c) {
@@ -170,7 +175,7 @@ func (n nodes) of(clock int) (list []int) {
 func (n nodes) drifted(list ...int) (most time.Duration) {
 	for _, i := range list {
 		if i < n.server {
-			most = max(most, time.Duration(float64(n.lengths[i/n.parts])*drift))
+			most = max(most, time.Duration(float64(n.lengths[i/n.parts])*Drift))
 		}
 	}
 	return most
