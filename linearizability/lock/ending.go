@@ -55,22 +55,52 @@ func (h *hold) endAtServer(history lin.History, nodes holderNodes) {
 	} else if h.unlock != nil && h.unlock.Call < h.serverEnd {
 		h.serverEnd, h.serverEndTime, h.ending = h.unlock.Call, h.unlock.CallTime, released
 	}
-	if _, known := h.knownLoss(history); known && !log.Known {
+	if _, lost := h.lossBy(history); lost && !log.Known {
 		h.serverEnd, h.ending = h.lock.Call, unknownEnd
 		return
 	}
 	h.giveUp(history)
 }
 
-// knownLoss returns the first notice by which the client knew that the hold was over. A notice
-// after a release, and after the next grant to its client, is not about this hold.
-func (h *hold) knownLoss(history lin.History) (lin.Notice, bool) {
+// lossBy reports whether a notice told the client that the hold was over, and by which step it was.
+// A notice after a release, and after the next grant to its client, is not about this hold. One
+// before the grant may be about an earlier session: then the hold may also have lived on.
+func (h *hold) lossBy(history lin.History) (step int64, lost bool) {
 	n, expired := judging.FirstNotice(history, h.lock.Client, h.lock.Call, lin.SessionExpired)
-	expired = expired && (h.unlock == nil || h.next == nil || n.Step < h.next.Return)
-	if lost, signalled := signalTo(history, h); signalled && (!expired || lost.Step < n.Step) {
-		return lost, true
+	for expired && n.Step < h.lock.Return {
+		own, known := h.wasSessionAt(history, n)
+		if !known {
+			step, lost = history.End+1, true
+		}
+		if known && own {
+			break
+		}
+		n, expired = judging.FirstNotice(history, h.lock.Client, n.Step+1, lin.SessionExpired)
 	}
-	return n, expired
+	expired = expired && (h.unlock == nil || h.next == nil || n.Step < h.next.Return)
+	if signal, signalled := signalTo(history, h); signalled && (!expired || signal.Step < n.Step) {
+		return signal.Step, true
+	}
+	if expired {
+		return n.Step, true
+	}
+	return step, lost
+}
+
+// wasSessionAt reports whether the session of the grant was that of its client at a notice of an
+// end of a session. It is known by the last call that returned before, if no other session has
+// ended between them.
+func (h *hold) wasSessionAt(history lin.History, n lin.Notice) (own, known bool) {
+	last := lin.Op{}
+	for _, op := range history.Ops {
+		if op.Client == n.Client && op.Session != 0 &&
+			last.Return < op.Return && op.Return < n.Step {
+			last = op
+		}
+	}
+	before, _ := judging.FirstNotice(history, n.Client, last.Return, lin.SessionExpired)
+	return last.Session == h.lock.Session,
+		last.Session != 0 && h.lock.Session != 0 && before.Step == n.Step
 }
 
 // giveUp ends the hold with its signal of loss, if it came before the end. A znode that lives on is

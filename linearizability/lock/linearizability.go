@@ -117,12 +117,12 @@ func releaseEvent(t table, h *hold) judging.Event[model.LockOp] {
 
 // overBy is the step by which a hold with an unknown end was over.
 func (h *hold) overBy(history lin.History) int64 {
-	n, lost := h.knownLoss(history)
+	step, lost := h.lossBy(history)
 	if u := h.unlock; u != nil && (u.OK() || u.Outcome == lin.OpNotHeld) &&
-		(!lost || u.Return < n.Step) {
+		(!lost || u.Return < step) {
 		return u.Return
 	}
-	return n.Step
+	return step
 }
 
 // unknownLocks are the calls of unknown outcome: the lock may have been granted.
