@@ -13,7 +13,7 @@ import (
 
 type mergeCommand struct {
 	Files   []string `arg:"" name:"file" help:"Reports of all the shards of one command, printed with --json; with --corpus directories."`
-	Partial bool     `help:"Unite what there is, and say which shards are missing."`
+	Partial bool     `help:"Unite what there is, and say which shards are missing; a file may be cut off."`
 	Corpus  string   `help:"New directory for the corpora in the directories FILE: of scenarios that show the same, the plainest is kept." placeholder:"DIR"`
 }
 
@@ -30,13 +30,12 @@ func (c *mergeCommand) Run(a *app) error {
 	if c.Corpus != "" {
 		return c.mergeCorpora(a)
 	}
-	united, missing, bad, err := report.Merge(c.Files, c.Partial, a.workloads)
+	united, lacks, bad, err := report.Merge(c.Files, c.Partial, a.workloads)
 	if err != nil {
 		return err
 	}
-	if len(missing) > 0 {
-		a.PrintError(fmt.Errorf("not all of the work: no report of shard %s",
-			strings.Join(missing, ", ")))
+	if len(lacks) > 0 {
+		a.PrintError(fmt.Errorf("not all of the work: %s", strings.Join(lacks, "; ")))
 	}
 	return a.Ending(bad, a.JSON(united))
 }

@@ -17,11 +17,12 @@ import (
 )
 
 // Merge unites the reports of all shards of some work, and reports whether there is a failure among
-// their findings. The catalogue decides the order of hunts. With partial, shards may be missing.
+// their findings. The catalogue decides the order of hunts. With partial, shards may be missing,
+// and files of killed shards may have half of a report, or nothing: lacks says which.
 func Merge(
 	files []string, partial bool, workloads scenario.Catalogue,
-) (united any, missing []string, bad bool, err error) {
-	reports, missing, err := readReports(files)
+) (united any, lacks []string, bad bool, err error) {
+	reports, missing, lacks, err := readReports(files, partial)
 	early := slices.IndexFunc(reports, func(r shardReport) bool { return r.early != "" })
 	if err == nil && early >= 0 && !partial {
 		err = fmt.Errorf("%s: shard %s %s; expected all of its work, or --partial",
@@ -29,7 +30,7 @@ func Merge(
 	}
 	if err == nil && len(missing) > 0 && !partial {
 		err = fmt.Errorf("no file has shard %s; expected all shards of %s, or --partial",
-			strings.Join(missing, ", "), files[0])
+			strings.Join(missing, ", "), reports[0].file)
 	}
 	if err != nil {
 		return nil, nil, false, err
@@ -46,7 +47,10 @@ func Merge(
 	}
 	first.content.shard().Missing = missing
 	bad = first.content.finish(workloads)
-	return first.content, missing, bad, nil
+	if len(missing) > 0 {
+		lacks = append(lacks, "no report of shard "+strings.Join(missing, ", "))
+	}
+	return first.content, lacks, bad, nil
 }
 
 var errOtherReport = errors.New("it is the report of another command")
@@ -68,24 +72,32 @@ type mergeable interface {
 }
 
 // readReports reads the reports of shards, in the order of the files, and lists the shards that no
-// file has.
-func readReports(files []string) (reports []shardReport, missing []string, err error) {
+// file has. With partial it leaves out files that are cut off, and says so.
+func readReports(files []string, partial bool) (
+	reports []shardReport, missing, cut []string, err error) {
 	by := map[string]string{} // files by shard
 	for _, file := range files {
 		content, early, err := readReport(file)
+		if syntax := (*json.SyntaxError)(nil); partial && errors.As(err, &syntax) {
+			cut = append(cut, fmt.Sprintf("%s: %v", file, syntax))
+			continue
+		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", file, err)
+			return nil, nil, nil, fmt.Errorf("%s: %w", file, err)
 		}
 		shard := content.shard().Shard
 		if before := by[shard]; before != "" {
-			return nil, nil, fmt.Errorf("%s: shard %s is in %s, too", file, shard, before)
+			return nil, nil, nil, fmt.Errorf("%s: shard %s is in %s, too", file, shard, before)
 		}
 		by[shard] = file
 		reports = append(reports, shardReport{file, content, early})
 	}
+	if len(reports) == 0 {
+		return nil, nil, nil, fmt.Errorf("no file has a report: %s", strings.Join(cut, "; "))
+	}
 	var part hunt.Part
 	if err := part.UnmarshalText([]byte(reports[0].content.shard().Shard)); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", files[0], err)
+		return nil, nil, nil, fmt.Errorf("%s: %w", reports[0].file, err)
 	}
 	for _, shard := range part.All() {
 		if by[shard.String()] == "" {
@@ -95,10 +107,10 @@ func readReports(files []string) (reports []shardReport, missing []string, err e
 	}
 	if len(by) > 0 {
 		shard := slices.Min(slices.Collect(maps.Keys(by)))
-		return nil, nil, fmt.Errorf("%s does not go with %s: it has shard %s, and not one of %d",
-			by[shard], files[0], shard, len(part.All()))
+		return nil, nil, nil, fmt.Errorf("%s does not go with %s: it has shard %s, and not one of %d",
+			by[shard], reports[0].file, shard, len(part.All()))
 	}
-	return reports, missing, nil
+	return reports, missing, cut, nil
 }
 
 // readReport reads a report, and says how its work ended early. Its keys determine its kind.
