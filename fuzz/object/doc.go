@@ -105,8 +105,9 @@
 // # What the clients do
 //
 // A client repeats its turn for the number of rounds of the [scenario.Script]. After an error it
-// waits 100 ms and tries again, unless the comment of the kind says otherwise. Sessions have a
-// timeout of 4 s.
+// waits 100 ms and tries again, unless the comment of the kind says otherwise. A release, such as
+// Unlock or Resign, is tried three times, and once more for each fault of the run; attempts that
+// find no server do not count. Sessions have a timeout of 4 s.
 //
 // Some runs differ from the others, by their seeds. In one of eight all clients are idle for
 // minutes between two rounds, so that empty containers are removed. In one of eight a client holds

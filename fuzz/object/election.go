@@ -76,9 +76,7 @@ func (p electionPlayer) turn(round int, last bool) {
 	if last {
 		resign = p.elector.Close
 	}
-	p.client.Attempt(3, func(int) error {
-		return p.client.Call(ops.Resign, "", resign)
-	})
+	p.client.Release(func() error { return p.client.Call(ops.Resign, "", resign) })
 }
 
 // lead waits until the candidate leads or the World ends, and returns the signal of loss.

@@ -12,7 +12,7 @@ func (p *Player) Persist(try func(attempt int) error) bool {
 	return p.repeat(func() bool { return p.ctx.Err() == nil }, try)
 }
 
-// Attempt is Persist with at most n attempts. A careful caller releases like that.
+// Attempt is Persist with at most n attempts.
 func (p *Player) Attempt(n int, try func(attempt int) error) bool {
 	return p.repeat(func() bool { n--; return n >= 0 }, try)
 }
@@ -88,11 +88,9 @@ func expiredContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// GiveBack calls a release until it succeeds, as a careful caller does: three times, and once more
-// for each fault of the run, since a fault can cost an attempt. An attempt that finds no server
-// does not count: an outage would cost many. In a careless script, for one label in three, the
-// first call has a context that is done, and is the last one if it returns nil or the error of the
-// context: the object must release all the same.
+// GiveBack is Release with a context. In a careless script, for one label in three, the first call
+// has a context that is done, and is the last one if it returns nil or the error of the context:
+// the object must release all the same.
 func (p *Player) GiveBack(label string, release func(ctx context.Context) error) bool {
 	if p.careless && p.Choose(label+" too late", 3) == 0 {
 		ctx, _ := expiredContext(p.ctx)
@@ -100,9 +98,16 @@ func (p *Player) GiveBack(label string, release func(ctx context.Context) error)
 			return err == nil
 		}
 	}
+	return p.Release(func() error { return release(p.ctx) })
+}
+
+// Release calls a release until it succeeds, as a careful caller does: three times, and once more
+// for each fault of the run, since a fault can cost an attempt. An attempt that finds no server
+// does not count: an outage would cost many.
+func (p *Player) Release(release func() error) bool {
 	failed := 0
 	return p.repeat(func() bool { return failed < 3+p.faults }, func(int) error {
-		err := release(p.ctx)
+		err := release()
 		if err != nil && !p.client.CutOff() {
 			failed++
 		}
