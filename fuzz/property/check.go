@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,8 @@ const limit = 6 * time.Hour
 
 // Check calls the body for each of the checks of rapid, in a new World with drawn faults. It fails
 // the test if the body fails, panics or does not end. rapid's flags decide on the number of checks
-// (-rapid.checks) and of the actions of a Repeat (-rapid.steps).
+// (-rapid.checks) and of the actions of a Repeat (-rapid.steps). It also fails if no client has
+// sent a request in any check: nothing was tested then. A test that passes logs what it rests on.
 func Check(t rapid.TB, body func(rt *rapid.T, w *World)) {
 	t.Helper()
 	CheckServers(t, 1, body)
@@ -44,9 +46,8 @@ func CheckServers(t rapid.TB, servers int, body func(rt *rapid.T, w *World)) {
 	}
 	defer c.nameInvalid()
 	rapid.Check(t, c.check)
-	if err := unused(); err != nil {
-		t.Fatal(err)
-	}
+	c.passed.report(t)
+	c.lookAtPassed()
 }
 
 // checker is the state of a Check.
@@ -58,6 +59,8 @@ type checker struct {
 	checks  int                 // begun so far
 	seen    func(*trace.Result) // for tests: is told of each run, nil outside of them
 	shrunk  []shrunkPlan        // of earlier failures
+	passed  tally
+	phase   phase // of the run under way
 	// place is where the first failure was. From then on rapid only makes that failure small.
 	place string
 	last  *played // the last run that has failed there
@@ -68,6 +71,9 @@ type checker struct {
 	// gained is when rapid has last made the failure smaller.
 	gained time.Time
 	draws  bool // the next run, if it fails
+	// file is the fail file of the failure, "" if it is not known, and bits are its draws.
+	file string
+	bits []byte
 }
 
 // patience is for how long rapid, or this package, may try in vain to make a failure smaller.
@@ -88,7 +94,9 @@ func (c *checker) play(
 ) *played {
 	p := &played{seed: rapid.Uint64().Draw(rt, "seed of the world"), servers: c.drawServers(rt)}
 	p.drawn = drawPlan(rt, p.servers)
-	p.plan = choose(p.seed, p.drawn)
+	if p.plan = choose(p.seed, p.drawn); !slices.Equal(p.plan, p.drawn) {
+		rt.Logf("zksim plays these faults in place of the drawn ones: %q", p.plan)
+	}
 	w := newWorld(rt, c.body)
 	c.checks++
 	defer inflight.Note(c.noteOf(p))()
@@ -97,7 +105,7 @@ func (c *checker) play(
 		Seed: p.seed, Plan: p.plan, Clients: w.actors(), Servers: p.servers,
 		Server:         sim.Settings{TickTime: scenario.SessionTimeout / 2},
 		SessionTimeout: scenario.SessionTimeout, Limit: limit + length(p.plan),
-		Senders: c.draws,
+		Senders: c.draws, Logs: c.phase == tells || c.phase == saves,
 	}.Run()
 	if err != nil {
 		rt.Fatalf("the drawn World cannot run: %v", err)
@@ -125,6 +133,7 @@ func (c *checker) check(rt *rapid.T) {
 	if c.last != nil || c.tb == nil {
 		phase = phaseNow()
 	}
+	c.phase = phase
 	switch {
 	case phase == shrinks && c.now().Sub(c.gained) > patience:
 		c.reasons[1] = ""
@@ -138,6 +147,7 @@ func (c *checker) check(rt *rapid.T) {
 	f := p.failure
 	if f == nil {
 		c.reasons[1] = ""
+		c.passed.add(p)
 		return
 	}
 	if f.isSkip() {

@@ -66,6 +66,17 @@ func failing(t *testing.T, body func(*rapid.T, *property.World)) string {
 // failingWith is failing with several servers.
 func failingWith(t *testing.T, servers int, body func(*rapid.T, *property.World)) string {
 	t.Helper()
+	passed, out := checked(t, servers, body)
+	if passed {
+		t.Fatalf("the property holds:\n%s", out)
+	}
+	return out
+}
+
+// checked checks a property, and returns the output.
+func checked(
+	t *testing.T, servers int, body func(*rapid.T, *property.World),
+) (passed bool, out string) {
 	s := &recordingTB{name: t.Name()}
 	done := make(chan struct{})
 	go func() {
@@ -73,11 +84,11 @@ func failingWith(t *testing.T, servers int, body func(*rapid.T, *property.World)
 		property.CheckServers(s, servers, body)
 	}()
 	<-done
-	if !s.failed {
-		t.Fatalf("the property holds:\n%s", s.out.String())
-	}
-	return s.out.String()
+	return !s.failed, s.out.String()
 }
+
+// asks lets client a send a request, without which a property tests nothing.
+func asks(w *property.World) { _, _, _ = w.Conn("a").Exists("/") }
 
 // quick sets rapid's flags for a short test in an empty directory.
 func quick(t *testing.T) {
@@ -89,9 +100,20 @@ func quick(t *testing.T) {
 	testrun.SetFlag(t, "rapid.shrinktime", "500ms")
 }
 
-func TestAGoodServicePasses(t *testing.T) {
+// TestAPassingTestSaysOnWhatItRests: a green is earned. One whose clients send nothing fails.
+func TestAPassingTestSaysOnWhatItRests(t *testing.T) {
 	quick(t)
 	testrun.SetFlag(t, "rapid.checks", "25")
+	t.Setenv("ZKSIM_SHARD", "1/4")
+	passed, out := checked(t, 1, func(_ *rapid.T, w *property.World) { asks(w); w.Tree("/") })
+	check.Equal(t, passed, true, out)
+	line := regexp.MustCompile(`zksim: survived 25 checks, (\d+) of them with faults: (\d+) faults, ` +
+		`of which (\d+) struck; the clients sent 25 requests; .* have no effect:.* ZKSIM_SHARD`)
+	if m := line.FindStringSubmatch(out); m == nil || m[1] == "0" || m[2] == "0" || m[3] == "0" {
+		t.Errorf("%s\nwant %s", out, line)
+	}
+	check.Contains(t, failing(t, func(_ *rapid.T, w *property.World) { w.Tree("/") }),
+		"no client has sent a request in any of 25 checks, so nothing was tested")
 	property.Check(t, announces(false))
 }
 
@@ -178,6 +200,7 @@ func TestFailFilesThatAreInvalidAreNamedOnce(t *testing.T) {
 	testrun.SetFlag(t, "rapid.checks", "3")
 	draws, fails := 1, true
 	body := func(rt *rapid.T, w *property.World) {
+		asks(w)
 		for range draws {
 			rapid.Uint64().Draw(rt, "n")
 		}
@@ -195,8 +218,8 @@ func TestFailFilesThatAreInvalidAreNamedOnce(t *testing.T) {
 	check.OK(t, os.Rename(files[0], name+".fail")) // a later file of this second has its name
 	check.OK(t, os.WriteFile(name+".plan", []byte("seed: 1\n"), 0o666))
 
-	const says = "zksim: the test draws more than these fail files have: the bug is mended, or the " +
-		"draws are others; to remove them: rm "
+	const says = "zksim: these fail files test nothing any more: the test does not fail with their " +
+		"draws, and wants more than they have. "
 	for _, c := range []struct {
 		name  string
 		draws int
@@ -207,13 +230,10 @@ func TestFailFilesThatAreInvalidAreNamedOnce(t *testing.T) {
 		{"mended, and more draws", 9, false, 1}, {"broken, and more draws", 9, true, 1},
 	} {
 		draws, fails = c.draws, c.fails
-		s := &recordingTB{name: t.Name()}
-		done := make(chan struct{})
-		go func() { defer close(done); property.Check(s, body) }()
-		<-done
-		out := s.out.String()
+		_, out := checked(t, 1, body)
 		check.Equal(t, strings.Count(out, says), c.want)
-		check.Equal(t, strings.Contains(out, says+name+".fail "+name+".plan\n"), c.want == 1)
+		check.Equal(t, strings.Contains(out, ". To remove the files: rm "+name+".fail "+name+
+			".plan\n"), c.want == 1)
 	}
 }
 
@@ -335,6 +355,7 @@ func TestAGoodServicePassesWithSeveralServers(t *testing.T) {
 func TestChecksMayBeSkipped(t *testing.T) {
 	quick(t)
 	property.Check(t, func(rt *rapid.T, w *property.World) {
+		asks(w)
 		if rapid.Bool().Draw(rt, "skip") {
 			rt.Skip()
 		}
@@ -346,6 +367,7 @@ func TestClientsWorkAtTheSameTime(t *testing.T) {
 	quick(t)
 	testrun.SetFlag(t, "rapid.checks", "5")
 	property.Check(t, func(rt *rapid.T, w *property.World) {
+		asks(w)
 		var order []string
 		begun := w.Now()
 		waits := []func(){

@@ -39,22 +39,29 @@
 // # A failure
 //
 // rapid makes the draws small, and with them the plan: faults that are not needed go, others become
-// plainer and earlier. Then this package leaves out faults, and makes others plainer, for as long
-// as the same draws fail; rapid may have had no time for that. It ends when nothing was gained for
-// four seconds, also before -rapid.shrinktime is over. The output has the draws, the faults, the
-// lines of the trace that matter, without the body's own reads of the tree, and the command that
-// shows the failure again.
+// plainer and earlier. Then this package leaves out faults, lets a single one take the place of
+// several at another client, and makes others plainer, for as long as the failure stays; rapid may
+// have had no time for that, and it changes one draw at a time. The faults that are played then are
+// not the drawn ones, and the output has both. It ends when nothing was gained for four seconds,
+// also before -rapid.shrinktime is over. The output has the draws, the faults, the lines of the
+// trace that matter, without the body's own reads of the tree, what the service logs, and the
+// command that shows the failure again.
 //
 // Some flags of package fuzz are here, too. -zksim.html=DIR draws the failure. With the command
 // above, -zksim.step walks through it on the terminal, -zksim.until=N shows it up to a line, and
 // -zksim.diff=FILE shows where it leaves the trace in FILE, which is the output of an earlier go
-// test with -zksim.until.
+// test with -zksim.until. When the bug is mended, these flags show the run of its fail file.
 //
 // rapid writes a fail file to testdata/rapid, and this package the plan beside it, if it is not the
-// drawn one. Each later run of the test begins with the files there. -rapid.failfile and
-// -rapid.seed repeat a failure; the same seed gives the same trace. A body that draws more than a
-// fail file has, as it may once its bug is mended, makes the file invalid: the log has the command
-// that removes it.
+// drawn one. Each later run of the test begins with the files there: commit them. -rapid.failfile
+// and -rapid.seed repeat a failure; the same seed gives the same trace. A body that draws more than
+// a fail file has, as it may once its bug is mended, makes the file invalid: the log has the
+// command that removes it.
+//
+// The log of a test that passes, which go test -v shows, says on what it rests: how many checks had
+// faults, how many faults struck something, and how many requests were sent. rapid's 100 checks are
+// few: let a CI play RAPID_CHECKS=1000. Each process draws all its checks anew, so the variables
+// ZKSIM_SHARD, ZKSIM_RUNS and ZKSIM_SEED of package fuzz mean nothing here.
 //
 // A failure is not saved as a scenario file, because the script consists of code of the test and
 // draws of rapid. The fail file has the draws and the story of the failure, and the plan has the

@@ -44,8 +44,8 @@ func (c *checker) shrinkPlan() {
 	if c.tb == nil || c.last == nil || len(c.last.plan) == 0 {
 		return
 	}
-	name, bits, err := failFile(c.name)
-	if err != nil || name == "" {
+	name, bits := c.failFile()
+	if name == "" {
 		return // rapid has written none
 	}
 	first := c.last
@@ -109,14 +109,10 @@ func (c *checker) again(
 
 // nameInvalid logs which fail files rapid has called invalid, and the command that removes them.
 func (c *checker) nameInvalid() {
-	names, err := filepath.Glob(filepath.Join(failFolder(c.name), "*.fail"))
-	if given := givenFile(); given != "" && !slices.Contains(names, given) {
-		names = append(names, given)
-	}
 	var files []string
-	for _, name := range names {
-		bits, unread := drawsOf(name)
-		if err != nil || unread != nil {
+	for _, name := range failFiles(c.name) {
+		bits, err := drawsOf(name)
+		if err != nil {
 			continue // rapid has said so
 		}
 		if _, fits := c.again(bits, c.chosen); fits {
@@ -132,18 +128,30 @@ func (c *checker) nameInvalid() {
 		}
 	}
 	if len(files) > 0 {
-		c.tb.Logf("zksim: the test draws more than these fail files have: the bug is mended, or the "+
-			"draws are others; to remove them: rm %s", strings.Join(files, " "))
+		c.tb.Logf("zksim: these fail files test nothing any more: the test does not fail with their "+
+			"draws, and wants more than they have. That alone does not tell whether the bug is mended: "+
+			"if it is, the test goes on past it; if the test draws otherwise than before, the bug may "+
+			"still be there. To remove the files: rm %s", strings.Join(files, " "))
 	}
 }
 
 // planBeside is the file with the plan for a fail file.
 func planBeside(name string) string { return strings.TrimSuffix(name, ".fail") + ".plan" }
 
-// smallerPlans lists plans with one fault less, and then those with a plainer kind of one fault.
+// smallerPlans lists plans with one fault less, then single faults that strike another client, and
+// then plans with a plainer kind of one fault.
 func smallerPlans(plan []fault.Fault, servers int) (list [][]fault.Fault) {
 	for i := range plan {
 		list = append(list, slices.Delete(slices.Clone(plan), i, i+1))
+	}
+	for _, f := range plan {
+		for _, other := range Clients() {
+			if len(plan) > 1 && other != f.Client {
+				moved := f
+				moved.Client = other
+				list = append(list, []fault.Fault{moved})
+			}
+		}
 	}
 	for i, f := range plan {
 		for _, info := range kinds(servers) {
@@ -174,18 +182,28 @@ func givenFile() string {
 	return ""
 }
 
-// failFile is the fail file of -rapid.failfile, or the newest one of a test, and its draws as
-// bytes. The name is "" if there is none.
-func failFile(test string) (name string, bits []byte, err error) {
-	if name = givenFile(); name == "" {
-		names, err := filepath.Glob(filepath.Join(failFolder(test), "*.fail"))
-		if err != nil || len(names) == 0 {
-			return "", nil, err
-		}
-		name = slices.Max(names)
+// failFiles are the fail files of a test, in the order in which rapid plays them.
+func failFiles(test string) []string {
+	names, _ := filepath.Glob(filepath.Join(failFolder(test), "*.fail")) // the pattern is right
+	if given := givenFile(); given != "" {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == given })
+		names = slices.Insert(names, 0, given)
 	}
-	bits, err = drawsOf(name)
-	return name, bits, err
+	return names
+}
+
+// failFile is the fail file of the failure, and its draws as bytes: the first file that fails, in
+// the order of rapid, which writes one if none does. The name is "" if there is none.
+func (c *checker) failFile() (name string, bits []byte) {
+	for _, name := range failFiles(c.name) {
+		if bits, err := drawsOf(name); c.file == "" && err == nil {
+			p, _ := c.again(bits, c.chosen)
+			if p != nil && p.failure != nil && !p.failure.isSkip() {
+				c.file, c.bits = name, bits
+			}
+		}
+	}
+	return c.file, c.bits
 }
 
 // drawsOf is what a fail file has drawn, as bytes.

@@ -1,11 +1,13 @@
 package property
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/zksim/zksim/fuzz/internal/look"
@@ -50,23 +52,24 @@ func phaseNow() phase {
 	}
 }
 
-// outcome is a run that has failed.
+// outcome is a run with its verdict.
 func (c *checker) outcome(p *played) *scenario.Outcome {
+	v := linearizability.Verdict{Property: "property", Status: linearizability.OK}
+	if f := p.failure; f != nil && !f.isSkip() {
+		v.Status, v.Summary = linearizability.Violated, fmt.Sprint(f.value)
+	}
 	return scenario.Observed(scenario.Scenario{
 		Workload: scenario.Workload{Name: "property", Impl: c.name},
 		Script:   scenario.Script{Clients: len(Clients()), Rounds: 1, Servers: p.servers},
 		Seed:     p.seed, Plan: p.plan,
-	}, observer, p.result, linearizability.Verdict{
-		Property: "property", Status: linearizability.Violated,
-		Summary: fmt.Sprint(p.failure.value),
-	})
+	}, observer, p.result, v)
 }
 
 // tell writes what the flags ask for about the smallest failure: its story, unless they ask for
 // something else, the command that repeats it, and its picture.
 func (c *checker) tell(rt *rapid.T, p *played) {
 	o := c.outcome(p)
-	text, err := c.looked(o)
+	text, _, err := c.looked(o)
 	if err != nil {
 		text = fmt.Sprintf("%s\n%v", o.Story(), err)
 	}
@@ -83,8 +86,9 @@ func (c *checker) tell(rt *rapid.T, p *played) {
 	rt.Logf("%s", text)
 }
 
-// looked is the text about a failure that the flags ask for. A walk goes to the terminal.
-func (c *checker) looked(o *scenario.Outcome) (string, error) {
+// looked is the text about a run that the flags ask for. A walk goes to the terminal. differs
+// reports that the run was compared with another one, and is not like it.
+func (c *checker) looked(o *scenario.Outcome) (text string, differs bool, err error) {
 	view := show.View{Step: *look.Step, Until: *look.Until}
 	r := &saved.Replay{Outcome: o}
 	switch {
@@ -93,32 +97,32 @@ func (c *checker) looked(o *scenario.Outcome) (string, error) {
 	case view.Step:
 		tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 		if err != nil {
-			return "", fmt.Errorf("-zksim.step: there is no terminal: %w", err)
+			return "", false, fmt.Errorf("-zksim.step: there is no terminal: %w", err)
 		}
 		defer tty.Close()
-		return o.Property() + " is violated: " + o.Summary(),
-			view.Show(context.Background(), r, tty, tty)
+		text, _, _ := strings.Cut(o.Story(), "\n")
+		return text, false, view.Show(context.Background(), r, tty, tty)
 	case view.Until > 0:
 		var b strings.Builder
 		err := view.Show(context.Background(), r, strings.NewReader(""), &b)
-		return strings.TrimSuffix(b.String(), "\n"), err
+		return strings.TrimSuffix(b.String(), "\n"), false, err
 	}
-	return o.Story(), nil
+	return o.Story(), false, nil
 }
 
-// compared is the first difference of the trace of a failure from one that was printed.
-func compared(o *scenario.Outcome) (string, error) {
+// compared is the first difference of the trace of a run from one that was printed.
+func compared(o *scenario.Outcome) (text string, differs bool, err error) {
 	name := look.Located(*look.Diff)
-	text, err := os.ReadFile(name)
+	printed, err := os.ReadFile(name)
 	if err != nil {
-		return "", fmt.Errorf("-zksim.diff: %w", err)
+		return "", false, fmt.Errorf("-zksim.diff: %w", err)
 	}
-	other, err := show.PrintedTrace(name, string(text))
+	other, err := show.PrintedTrace(name, string(printed))
 	if err != nil {
-		return "", fmt.Errorf("-zksim.diff: %w", err)
+		return "", false, fmt.Errorf("-zksim.diff: %w", err)
 	}
-	diff, _ := show.DiffOfRun(o.Result.Trace, name, other)
-	return diff, nil
+	text, equal := show.DiffOfRun(o.Result.Trace, name, other)
+	return text, !equal, nil
 }
 
 // repeat is the command that repeats the failure, "" for a target of Go's fuzzer, which says so
@@ -127,7 +131,7 @@ func (c *checker) repeat() string {
 	if c.tb == nil {
 		return ""
 	}
-	if name, _, err := failFile(c.name); err == nil && name != "" {
+	if name, _ := c.failFile(); name != "" {
 		return saved.TestOf(c.name).Command("-rapid.failfile=" + name)
 	}
 	return saved.TestOf(c.name).Command("-" + seedFlag + "=" + rapidSeed())
@@ -150,15 +154,27 @@ func (c *checker) draw(dir string, o *scenario.Outcome) string {
 	return "the picture: " + filepath.Join(dir, name)
 }
 
-// unused is an error for flags that show a failure, when there is none.
-func unused() error {
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{{"step", *look.Step}, {"until", *look.Until > 0}, {"diff", *look.Diff != ""}} {
-		if f.given && !replays() {
-			return fmt.Errorf("zksim: -zksim.%s shows a failure, and the property has none", f.name)
-		}
+// lookAtPassed shows the run of a fail file that fails no more, if a flag asks for a failure. As in
+// a replay of package fuzz, the test fails if the run differs from another trace.
+func (c *checker) lookAtPassed() {
+	if !*look.Step && *look.Until == 0 && *look.Diff == "" || replays() {
+		return
 	}
-	return nil
+	name := givenFile()
+	if names := failFiles(c.name); name == "" && len(names) > 0 {
+		name = slices.Max(names) // the newest
+	}
+	c.phase = tells
+	bits, err := drawsOf(name)
+	p, _ := c.again(bits, c.chosen)
+	if err != nil || p == nil {
+		c.tb.Fatalf("zksim: -zksim.step, -zksim.until and -zksim.diff show a failure, and the property " +
+			"has none, nor a fail file whose run could be shown: -rapid.failfile=FILE names one")
+	}
+	text, differs, err := c.looked(c.outcome(p))
+	report := c.tb.Logf
+	if differs || err != nil {
+		report = c.tb.Fatalf
+	}
+	report("zksim: the draws of %s fail no more:\n%s", name, cmp.Or(text, fmt.Sprint(err)))
 }

@@ -1,6 +1,7 @@
 package property_test
 
 import (
+	"log"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,12 +23,7 @@ func TestAFailureHasOneStory(t *testing.T) {
 	out := failing(t, announces(true))
 	check.Equal(t, strings.Count(out, "what happened (step"), 1, "stories:\n%s", out)
 	check.Equal(t, strings.Contains(out, "observer"), false, "own reads:\n%s", out)
-	again := regexp.MustCompile(`\nto see it again: go test (\S+) -run '\^TestAFailureHasOneStory\$' ` +
-		`-rapid.failfile=(testdata/rapid/\S+\.fail)\n`).FindStringSubmatch(out)
-	if again == nil || again[1] != "github.com/zksim/zksim/fuzz/property" {
-		t.Fatalf("no command:\n%s", out)
-	}
-	text := testrun.ReadFile(t, again[2])
+	text := testrun.ReadFile(t, commandOf(t, out))
 	check.Equal(t, strings.Count(text, "what happened (step"), 1, "stories of the fail file")
 	pages, err := filepath.Glob("pages/TestAFailureHasOneStory-property-*.html")
 	check.OK(t, err)
@@ -41,10 +37,22 @@ func TestAFailureHasOneStory(t *testing.T) {
 	}
 }
 
-// TestAFailureIsLookedAt up to a line, and beside another trace.
+// commandOf is the fail file, or the flag, of the command that shows a failure again.
+func commandOf(t *testing.T, out string) string {
+	t.Helper()
+	m := regexp.MustCompile(`\nto see it again: go test github.com/zksim/zksim/fuzz/property ` +
+		`-run '\^Test\w+\$' (?:-rapid.failfile=)?(\S+)\n`).FindStringSubmatch(out)
+	if m == nil {
+		t.Fatalf("no command:\n%s", out)
+	}
+	return m[1]
+}
+
+// TestAFailureIsLookedAt up to a line, and beside another trace. Once the bug is mended, the run of
+// its fail file is.
 func TestAFailureIsLookedAt(t *testing.T) {
 	quick(t)
-	failing(t, announces(true)) // from now on by its fail file
+	file := commandOf(t, failing(t, announces(true))) // from now on it is played
 	testrun.SetFlag(t, "zksim.until", "6")
 	out := failing(t, announces(true))
 	check.Contains(t, out, "\n  sessions: S1\n")
@@ -60,8 +68,19 @@ func TestAFailureIsLookedAt(t *testing.T) {
 		"../trace.txt:\nthe first 6 lines are equal; then the lines with + end:")
 	testrun.SetFlag(t, "zksim.diff", "none.txt")
 	check.Contains(t, failing(t, announces(true)), "-zksim.diff: open none.txt")
-	check.Contains(t, failing(t, announces(false)), "the property has none")
+	check.Contains(t, failing(t, announces(false)), "-zksim.diff: open none.txt")
+	testrun.SetFlag(t, "zksim.diff", "trace.txt")
+	check.Contains(t, failing(t, announces(false)), "zksim: the draws of "+file+" fail no more:\n"+
+		"lines with - are of this run, those with + of ../trace.txt:\nthe first 6 lines are equal; ")
+	testrun.SetFlag(t, "rapid.failfile", "none.fail")
+	check.Contains(t, failing(t, announces(false)), "nor a fail file whose run could be shown")
+	testrun.SetFlag(t, "rapid.failfile", "")
 	testrun.SetFlag(t, "zksim.diff", "")
+	testrun.SetFlag(t, "zksim.until", "1")
+	passed, out := checked(t, 1, announces(false))
+	check.Equal(t, passed, true, out)
+	check.Contains(t, out, " fail no more:\n    1 ")
+	testrun.SetFlag(t, "zksim.until", "0")
 
 	testrun.SetFlag(t, "zksim.step", "true")
 	out = failing(t, announces(true))
@@ -70,6 +89,66 @@ func TestAFailureIsLookedAt(t *testing.T) {
 	} else {
 		tty.Close()
 	}
+}
+
+// TestTheCommandNamesTheFileOfTheFailure: neither an older one, nor one that was not written.
+func TestTheCommandNamesTheFileOfTheFailure(t *testing.T) {
+	quick(t)
+	draws := 1
+	body := func(rt *rapid.T, w *property.World) {
+		for range draws {
+			rapid.Uint64().Draw(rt, "n")
+		}
+		rt.Fatal("broken")
+	}
+	old := commandOf(t, failing(t, body))
+	check.OK(t, os.Rename(old, "old.fail"))
+	testrun.SetFlag(t, "rapid.failfile", "old.fail")
+	check.Equal(t, commandOf(t, failing(t, body)), "old.fail")
+	draws = 9
+	testrun.SetFlag(t, "rapid.nofailfile", "true")
+	check.Equal(t, commandOf(t, failing(t, body)), "-rapid.seed=2")
+	testrun.SetFlag(t, "rapid.nofailfile", "false")
+	out := failing(t, body)
+	check.Contains(t, out, `-rapid.failfile="`+commandOf(t, out)+`"`) // rapid's own line
+	check.Contains(t, commandOf(t, out), "testdata/rapid/"+t.Name())
+}
+
+// TestWhatTheServiceLogsIsInTheStory of its failure, and in that of the fail file.
+func TestWhatTheServiceLogsIsInTheStory(t *testing.T) {
+	quick(t)
+	out := failing(t, func(rt *rapid.T, w *property.World) {
+		w.Go("b", func() { log.Print("b begins") })()
+		rt.Fatal("broken")
+	})
+	check.Contains(t, out, "s  log      b begins\n")
+	check.Contains(t, testrun.ReadFile(t, commandOf(t, out)), "s  log      b begins\n")
+}
+
+// TestOneFaultTakesThePlaceOfTwo if it strikes another client. The output says which faults were
+// drawn, and which are played.
+func TestOneFaultTakesThePlaceOfTwo(t *testing.T) {
+	quick(t)
+	testrun.SetFlag(t, "rapid.seed", "4")
+	testrun.SetFlag(t, "rapid.shrinktime", "1ns")
+	begun := false // by two faults
+	out := failing(t, func(rt *rapid.T, w *property.World) {
+		lost := map[string]bool{}
+		for _, client := range property.Clients() {
+			for range 4 {
+				_, _, err := w.Conn(client).Exists("/")
+				lost[client] = lost[client] || err != nil
+			}
+		}
+		two := lost["a"] && lost["b"] && !lost["c"]
+		if begun = begun || two; begun && (two || lost["c"]) {
+			rt.Fatal("too many have lost their connections")
+		}
+	})
+	const fault = "drop-request client=c request=2"
+	check.Equal(t, strings.Count(out, "\n  fault: "), 1, out)
+	check.Contains(t, out, "\n  fault: "+fault)
+	check.Contains(t, out, "in place of the drawn ones: [\""+fault+"\"]")
 }
 
 // TestAFuzzTargetTellsItsFailure, too: it draws a picture.
