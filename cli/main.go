@@ -36,7 +36,7 @@ type commands struct {
 	Diff       replay.DiffCommand `cmd:"" help:"Show where the traces of two scenarios, or two printed traces, part."`
 	Check      check.Command      `cmd:"" help:"Judge a history that was recorded elsewhere."`
 	Sweep      sweepCommand       `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
-	Prove      proveCommand       `cmd:"" help:"Play every run of a small script: every order of messages, every fault."`
+	Prove      proveCommand       `cmd:"" help:"Play every run of a small script: every order of messages that a client can tell, every fault."`
 	Fuzz       fuzzCommand        `cmd:"" help:"Hunt with several strategies; make findings small."`
 	Merge      mergeCommand       `cmd:"" help:"Unite the reports of shards."`
 	Gallery    galleryCommand     `cmd:"" help:"Find published bugs of coordination recipes again."`

@@ -137,7 +137,7 @@ func (c *proveCommand) report(a *app, p *hunt.Proof, ended error) error {
 		a.Printf("%s %s: %s%s\n", r.Workload, r.Implementation, p,
 			command.EndText(r.Interrupted, r.Error))
 	}
-	if !c.JSON && r.Scope != nil {
+	if !c.JSON && (r.Scope != nil || p.Violation != nil) {
 		a.Printf("  %s begun, %d of them redundant; %s different views of the clients\n",
 			command.Plural(p.Runs, "run"), p.Redundant, viewsText(p.Views))
 	}

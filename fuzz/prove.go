@@ -34,6 +34,7 @@ type Bounds struct {
 // judged, and what is the same in all runs, so that it is not proved. It fails if a property is
 // violated, as Test does, if a verdict is unknown, and if the time was too short to try all runs.
 // The seed of the script is that of -zksim.seed. With -zksim.shard each process proves its part.
+// Other flags do not change the script, and the log says so.
 func Prove(t TB, w scenario.Workload, b Bounds) {
 	t.Helper()
 	defer ballast.Hold()()
@@ -69,6 +70,10 @@ func Prove(t TB, w scenario.Workload, b Bounds) {
 	text := p.String() + because(ctx, p)
 	if scope := p.Scope(); scope != nil {
 		text += "\n" + scope.String()
+	}
+	if *flagClients+*flagGoroutines+flagServers.Number > 0 || *flagCareless {
+		text += "\nthe script is that of fuzz.Bounds: -zksim.clients, -zksim.goroutines, -zksim.servers and " +
+			"-zksim.careless do not change a proof"
 	}
 	switch {
 	case p.Holds():

@@ -81,6 +81,10 @@ func TestProofs(t *testing.T) {
 			check.Contains(t, text, "\nto get further, raise Within of fuzz.Bounds")
 		}
 	}
+	goal := twoSteps(true)
+	goal.Sometimes = []string{"the moon is full"}
+	check.Contains(t, failure(func(tb TB) { Prove(tb, goal, Bounds{}) }),
+		`zksim: the goal "the moon is full" was reached in none of `)
 }
 
 // TestProofsSayWhatIsSmallest, and what that does not prove.

@@ -158,13 +158,14 @@ func (t *turns) touched(h head) touches {
 // does nothing at a single server.
 func (t *turns) describeRequest(d *trace.Thing, h head) {
 	d.Kind = trace.AtServer
-	d.Reads, d.Writes, d.Numbered, d.Opaque = nil, nil, nil, false
+	d.Reads, d.Writes, d.Numbered, d.Opaque, d.Steals = nil, nil, nil, false, false
 	if h.message.End != nil || d.Number == 1 && t.engine.Servers() == 1 {
 		return
 	}
 	var does touches
 	if d.Number > 1 {
 		does = t.touched(h)
+		d.Steals = t.steals(h.link.process, does)
 	}
 	if t.engine.Servers() > 1 {
 		does = t.atEnsemble(d, h, does)
@@ -173,6 +174,20 @@ func (t *turns) describeRequest(d *trace.Thing, h head) {
 	}
 	d.Reads, d.Writes, d.Updates = does.reads, does.writes, does.updates
 	d.Numbered, d.Opaque = does.numbered, does.opaque
+}
+
+// steals reports whether a request of a process deletes an ephemeral node of another session.
+func (t *turns) steals(p *process, does touches) bool {
+	var gone []string
+	for _, part := range does.writes {
+		if path, deletes := strings.CutSuffix(part, deleted); deletes {
+			gone = append(gone, path)
+		}
+	}
+	isGone := func(path string) bool { return slices.Contains(gone, path) }
+	return gone != nil && slices.ContainsFunc(t.engine.Sessions(), func(s engine.SessionView) bool {
+		return !p.sessions[s.ID] && slices.ContainsFunc(t.engine.Store().Ephemerals(s.ID), isGone)
+	})
 }
 
 // atEnsemble are the touches of a request to one of several servers. A read is of the tree of that

@@ -42,6 +42,9 @@ type Thing struct {
 	Updates []string
 	// Notifies are the other clients with watches that a request may fire.
 	Notifies []string
+	// Steals says that a request deletes an ephemeral node of another session than those of its
+	// client.
+	Steals bool
 	// After is the thing that has brought it about: its number among all that have come, from 1; 0
 	// if there is none.
 	After int

@@ -72,23 +72,28 @@ func (j Judged) String() string {
 
 // Plus is the sum of two.
 func (j Judged) Plus(more Judged) Judged {
-	sum := Judged{Runs: j.Runs + more.Runs, Properties: map[string]int{}}
-	maps.Copy(sum.Properties, j.Properties)
-	for property, n := range more.Properties {
-		sum.Properties[property] += n
+	return Judged{Runs: j.Runs + more.Runs, Properties: sumOf(j.Properties, more.Properties)}
+}
+
+func sumOf(a, b map[string]int) map[string]int {
+	sum := map[string]int{}
+	maps.Copy(sum, a)
+	for key, n := range b {
+		sum[key] += n
 	}
 	return sum
 }
 
 // basis says what there was to judge in runs.
 type basis struct {
-	judged    Judged // without properties that no run has judged
-	broken    int    // runs that froze or panicked: they have no history
-	why       string // one of them was broken
-	calls     int    // recorded ones
-	lastError string // of a call that failed
-	succeeded bool   // a call of a main kind
-	own       bool   // the workload's own judge spoke
+	Judged    Judged         `json:"judged"`     // without properties that no run has judged
+	Broken    int            `json:"broken"`     // runs that froze or panicked: they have no history
+	Why       string         `json:"why"`        // one of them was broken
+	Calls     int            `json:"calls"`      // recorded ones
+	LastError string         `json:"last_error"` // of a call that failed
+	Succeeded bool           `json:"succeeded"`  // a call of a main kind
+	Own       bool           `json:"own"`        // the workload's own judge spoke
+	Reached   map[string]int `json:"reached"`    // runs that have reached a goal
 }
 
 // basisOf is the basis of one run. All properties but those of a workload's own judge, such
@@ -98,36 +103,40 @@ func basisOf(o *scenario.Outcome) basis {
 		return !slices.Contains(linearizability.Properties(), v.Property)
 	}
 	if o.Broke() {
-		return basis{judged: Judged{Runs: 1}, broken: 1, why: o.Summary()}
+		return basis{Judged: Judged{Runs: 1}, Broken: 1, Why: o.Summary()}
 	}
 	b := basis{
-		judged: Judged{Runs: 1, Properties: map[string]int{}},
-		calls:  len(o.History.Ops), own: slices.ContainsFunc(o.Report.Verdicts, own),
+		Judged: Judged{Runs: 1, Properties: map[string]int{}}, Reached: map[string]int{},
+		Calls: len(o.History.Ops), Own: slices.ContainsFunc(o.Report.Verdicts, own),
 	}
 	for _, v := range o.Report.Verdicts {
 		if v.Status != linearizability.Unknown {
-			b.judged.Properties[v.Property] = 1
+			b.Judged.Properties[v.Property] = 1
 		}
+	}
+	for _, goal := range o.Reached {
+		b.Reached[goal] = 1
 	}
 	main := o.Scenario.Workload.Main
 	for _, op := range o.History.Ops {
 		if op.Err != linearizability.ProcessDied {
-			b.lastError = cmp.Or(op.Err, b.lastError)
+			b.LastError = cmp.Or(op.Err, b.LastError)
 		}
-		b.succeeded = b.succeeded || op.OK() && (main == nil || slices.Contains(main, op.Kind))
+		b.Succeeded = b.Succeeded || op.OK() && (main == nil || slices.Contains(main, op.Kind))
 	}
 	return b
 }
 
 // add takes in the basis of one more run.
 func (b *basis) add(more basis) {
-	b.judged = b.judged.Plus(more.judged)
-	b.broken += more.broken
-	b.why = cmp.Or(b.why, more.why)
-	b.calls += more.calls
-	b.lastError = cmp.Or(more.lastError, b.lastError)
-	b.succeeded = b.succeeded || more.succeeded
-	b.own = b.own || more.own
+	b.Judged = b.Judged.Plus(more.Judged)
+	b.Broken += more.Broken
+	b.Why = cmp.Or(b.Why, more.Why)
+	b.Calls += more.Calls
+	b.LastError = cmp.Or(more.LastError, b.LastError)
+	b.Succeeded = b.Succeeded || more.Succeeded
+	b.Own = b.Own || more.Own
+	b.Reached = sumOf(b.Reached, more.Reached)
 }
 
 // of counts the properties of a workload that no run has judged, too.
@@ -136,24 +145,24 @@ func (b basis) of(w scenario.Workload) Judged {
 	for _, property := range w.Properties {
 		all.Properties[property] = 0
 	}
-	return all.Plus(b.judged)
+	return all.Plus(b.Judged)
 }
 
 // check is CheckJudged for a number of runs.
 func (b basis) check(w scenario.Workload, runs int) error {
 	switch {
-	case b.succeeded, b.calls == 0 && (b.own || len(w.Sometimes) > 0):
+	case b.Succeeded, b.Calls == 0 && (b.Own || len(w.Sometimes) > 0):
 		return nil
-	case b.broken > 0 && b.broken >= runs:
-		return fmt.Errorf("nothing could be decided in any of %d runs: %s", runs, b.why)
-	case b.calls == 0:
+	case b.Broken > 0 && b.Broken >= runs:
+		return fmt.Errorf("nothing could be decided in any of %d runs: %s", runs, b.Why)
+	case b.Calls == 0:
 		return fmt.Errorf("no client has recorded a call in any of %d runs, "+
 			"so there was nothing to judge: record calls by Player.Do, Call or Begin, "+
 			"or say what must hold by an Invariant or a goal", runs)
 	}
 	return fmt.Errorf("no %s has succeeded in any of %d runs, so there was nothing to judge; "+
 		"the last error of a call: %s", cmp.Or(strings.Join(w.Main, " or "), "call"), runs,
-		cmp.Or(b.lastError, "none"))
+		cmp.Or(b.LastError, "none"))
 }
 
 // checkCalm returns an error if nothing can be decided in a run without faults, because the code

@@ -73,6 +73,7 @@ type Proof struct {
 	// estimate is far too low until these are tried.
 	Estimate float64
 
+	own     bool // a judge of the user, such as an invariant, has a verdict
 	calm    bool // all runs without a fault were tried, and hold
 	seen    basis
 	views   map[uint64]bool
@@ -83,7 +84,8 @@ type Proof struct {
 }
 
 // Prove plays every run of a small scenario, once for each class of runs with equal orders: every
-// order in which the requests of different clients reach the server, in which messages, ends of
+// order in which the requests of different clients reach the server, as far as a client or a judge
+// of the user can tell it, in which messages, ends of
 // dials, of pauses and of contexts reach one client, in which servers apply changes, and every plan
 // of at most b.Faults faults of one server. It ends early, without an error, at the first violation
 // or at a bound. It returns the result so far and the error of the context when ctx is done. It
@@ -111,8 +113,10 @@ type Proof struct {
 //     of a barrier, and those of a call that is answered from memory, or returns after a loss of
 //     the client's own connection, and the begins and ends of others. Without a fault all orders
 //     of a begin and an end are tried.
-//   - Whether the server applies a request before or after another client's unrelated call begins
-//     or ends.
+//   - Unless a judge of the user has a verdict, such as an invariant: of changes that no client can
+//     tell apart, of the begins of two calls and of the ends of two. So are those of a request at
+//     the server and the begin or end of another client's call, unless the request deletes an
+//     ephemeral node of that client.
 //   - Which server each client dials first. No server is behind while time passes.
 //   - The order of the names in a list of children.
 //   - Handshakes, pings and idle connections, which no fault strikes.
@@ -139,9 +143,6 @@ func Prove(ctx context.Context, s scenario.Scenario, b Bounds) (*Proof, error) {
 	if s.On != nil {
 		return nil, fmt.Errorf("prove: servers: expected servers in memory")
 	}
-	if err := p.resume(); err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Resume, err)
-	}
 	// Only a run in which time passes shows that clients share a connection.
 	base, err := saved.Play(p.Scenario)
 	if err == nil {
@@ -149,6 +150,10 @@ func Prove(ctx context.Context, s scenario.Scenario, b Bounds) (*Proof, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Scenario, err)
+	}
+	p.own = basisOf(base).Own
+	if err := p.resume(); err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Resume, err)
 	}
 	return p.Proof, p.run(ctx)
 }

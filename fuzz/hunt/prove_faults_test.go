@@ -16,7 +16,7 @@ import (
 func failing(calls int, decided bool) scenario.Scenario {
 	s := tiny("get /x", "get /y")
 	s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
-		v := linearizability.Verdict{Property: scenario.InvariantProperty}
+		v := linearizability.Verdict{Property: linearizability.Safety}
 		failed := 0
 		for _, op := range e.History.Ops {
 			if !op.OK() {
@@ -103,7 +103,7 @@ func TestSmallestIsProvedForTheScriptOfTheViolation(t *testing.T) {
 		s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 			if c.alone && len(e.History.Ops) < 2 {
 				return linearizability.Report{Verdicts: []linearizability.Verdict{{
-					Property: scenario.InvariantProperty, Status: linearizability.Violated}}}, nil
+					Property: linearizability.Safety, Status: linearizability.Violated}}}, nil
 			}
 			return judge(e)
 		}

@@ -44,7 +44,7 @@ func rare(a, b []any, isIt func(a, b []linearizability.Op) bool) scenario.Scenar
 		}
 	}
 	s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
-		v := linearizability.Verdict{Property: scenario.InvariantProperty}
+		v := linearizability.Verdict{Property: linearizability.Safety}
 		of := map[string][]linearizability.Op{}
 		for _, op := range e.History.Ops {
 			of[op.Client] = append(of[op.Client], op)
@@ -292,7 +292,7 @@ func TestRefusedDialsEndInEveryOrder(t *testing.T) {
 		}
 	}
 	s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
-		v := linearizability.Verdict{Property: scenario.InvariantProperty}
+		v := linearizability.Verdict{Property: linearizability.Safety}
 		of := map[string]linearizability.Op{}
 		for _, op := range e.History.Ops {
 			of[op.Client+op.Kind] = op
@@ -316,7 +316,7 @@ func TestProofsFindEveryOrderOfALoss(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		s := rare([]any{"put /x"}, []any{"lock /y"}, nil)
 		s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
-			v := linearizability.Verdict{Property: scenario.InvariantProperty}
+			v := linearizability.Verdict{Property: linearizability.Safety}
 			lost := slices.IndexFunc(e.History.Notices, func(n linearizability.Notice) bool {
 				return n.Client == "a" && n.Kind == linearizability.Disconnected
 			})

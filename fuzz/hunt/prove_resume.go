@@ -28,7 +28,7 @@ type frontier struct {
 	Units    int          `json:"units"`
 	Unclear  int          `json:"unclear"`
 	Counted  bool         `json:"counted"` // see Proof.Counts
-	Seen     basisOnFile  `json:"seen"`
+	Seen     basis        `json:"seen"`
 	Unknown  *runOnFile   `json:"unknown,omitempty"` // the first undecided one
 	Planned  []string     `json:"planned"`
 	Trees    []treeOnFile `json:"trees"`
@@ -42,16 +42,6 @@ type countsOnFile struct {
 	Plans     int `json:"plans"`
 	Tried     int `json:"tried"`
 	Undecided int `json:"undecided"`
-}
-
-type basisOnFile struct {
-	Judged    Judged `json:"judged"`
-	Broken    int    `json:"broken"`
-	Why       string `json:"why"`
-	Calls     int    `json:"calls"`
-	LastError string `json:"last_error"`
-	Succeeded bool   `json:"succeeded"`
-	Own       bool   `json:"own"`
 }
 
 type runOnFile struct {
@@ -104,11 +94,10 @@ func (p *prover) save() error {
 }
 
 func (p *prover) frontier() frontier {
-	b := p.seen
 	f := frontier{
 		Work: p.Bounds.Work, Units: p.units, Unclear: p.unclear, Counted: p.Proof.Counts,
 		Counts:   countsOnFile{p.Runs, p.Classes, p.Redundant, p.Plans, p.Tried, p.Undecided},
-		Seen:     basisOnFile{b.judged, b.broken, b.why, b.calls, b.lastError, b.succeeded, b.own},
+		Seen:     p.seen,
 		Planned:  slices.Sorted(maps.Keys(p.planned)),
 		ViewsHad: slices.Sorted(maps.Keys(p.views)),
 	}
@@ -184,11 +173,10 @@ func (p *prover) resume() error {
 }
 
 func (p *prover) goOnFrom(f frontier) error {
-	c, b := f.Counts, f.Seen
+	c := f.Counts
 	p.Runs, p.Classes, p.Redundant, p.Undecided = c.Runs, c.Classes, c.Redundant, c.Undecided
 	p.Plans, p.Tried, p.units, p.unclear = c.Plans, c.Tried, f.Units, f.Unclear
-	p.Proof.Counts = f.Counted
-	p.seen = basis{b.Judged, b.Broken, b.Why, b.Calls, b.LastError, b.Succeeded, b.Own}
+	p.Proof.Counts, p.seen = f.Counted, f.Seen
 	for _, name := range f.Planned {
 		p.planned[name] = true
 	}

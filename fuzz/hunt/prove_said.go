@@ -53,6 +53,24 @@ func (s said) clashes(o said) bool {
 	return s.Begins && o.Ends || s.Ends && o.Begins || s.AtOnce && o.Calls || s.Calls && o.AtOnce
 }
 
+// compares reports whether a judge may compare the order of two things of different clients, which
+// no client can tell. One of ours compares the delete of an ephemeral node by another client with
+// the calls of its owner. One of the user may compare all changes, calls and returns.
+func (w *walk) compares(a trace.Thing, saidA said, b trace.Thing, saidB said) bool {
+	if a.Client == b.Client {
+		return false
+	}
+	if w.own {
+		return isEvent(a, saidA) && isEvent(b, saidB)
+	}
+	return a.Steals && saidB.Calls || b.Steals && saidA.Calls
+}
+
+// isEvent reports whether a history has something of a thing.
+func isEvent(t trace.Thing, s said) bool {
+	return s.Calls || t.Opaque || len(t.Writes)+len(t.Updates) > 0
+}
+
 // noteSaid notes what scripts have said behind the last event that was chosen. The events behind it
 // have come at once.
 func (w *walker) noteSaid(lines []trace.Said) {
@@ -89,7 +107,7 @@ func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
 	op, returns, ends := cutOutcome(line.Text)
 	switch {
 	case slices.Contains(tellsEnd, line.Text):
-		s.Ends = true
+		s.Ends, s.Calls = true, w.own
 	case calls:
 		op, _, _ = strings.Cut(called, " ")
 		s.Calls = true

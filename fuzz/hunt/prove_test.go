@@ -288,7 +288,7 @@ func testHoldsAtOnce(t *testing.T, begin, end string) {
 	t.Helper()
 	s := tiny(begin+" /x, pause, "+end+" /x", "pause, pause, pause, "+begin+" /y, "+end+" /y")
 	s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
-		v := linearizability.Verdict{Property: scenario.InvariantProperty}
+		v := linearizability.Verdict{Property: linearizability.Safety}
 		locked, unlocking := map[string]int64{}, map[string]int64{}
 		for _, op := range e.History.Ops {
 			if op.Kind == begin {
@@ -355,7 +355,7 @@ func TestProofTriesTheOrdersOfAllCalls(t *testing.T) {
 					first = op
 				}
 			}
-			v := linearizability.Verdict{Property: scenario.InvariantProperty}
+			v := linearizability.Verdict{Property: linearizability.Safety}
 			if first.Output == "" && last["b"].Return < last["a"].Call {
 				v.Status, v.Summary = linearizability.Violated, "one behind the other"
 			}

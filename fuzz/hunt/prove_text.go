@@ -36,7 +36,7 @@ func (p *Proof) String() string {
 	case p.idle():
 		return fmt.Sprintf("shard %s has nothing to do, %s", part, within)
 	case p.Violation != nil:
-		return fmt.Sprintf("violated in run %d: %s", p.Runs, p.Violation.Summary())
+		return fmt.Sprintf("violated in run %d: %s", max(1, p.Runs), p.Violation.Summary())
 	case !p.Complete && p.Plans == 1 && p.Bounds.Faults > 0 && !p.calm:
 		return fmt.Sprintf("not complete: so far only runs without faults, and not all of them "+
 			"(%d of an estimated %.0f), %s", p.Runs, p.Estimate, within)
@@ -76,16 +76,17 @@ type Scope struct {
 	NotTried []string `json:"not_tried"`
 }
 
-// Scope is nil for a process of several that has nothing to do.
+// Scope is nil for a process of several that has nothing to do, and for a violation without faults.
 func (p *Proof) Scope() *Scope {
-	if p.idle() {
+	if p.idle() || p.Violation != nil && len(p.Violation.Scenario.Plan) == 0 {
 		return nil
 	}
 	s := &Scope{
 		Finished: p.Complete || p.Violation != nil && p.fewest,
 		Judged:   p.seen.of(p.Scenario.Workload),
 		Tried: []string{
-			"every order in which requests of different clients reach the server",
+			"every order in which requests of different clients reach the server, as far as a client can " +
+				"tell it",
 			"every order in which messages, ends of dials, of pauses and of contexts reach a client",
 			"every order in which one client's call begins and another's ends",
 		},
@@ -131,7 +132,14 @@ func (p *Proof) Scope() *Scope {
 	} else {
 		not("several servers")
 	}
-	if servers <= 1 && faults > 0 {
+	if p.own {
+		tried("every order in which changes of different clients reach the server, and in which their " +
+			"calls begin and end, because the judge is no one of zksim's")
+	} else {
+		not("other orders of changes that no client can tell apart, of the begins of two calls, and of " +
+			"the ends of two")
+	}
+	if servers <= 1 && faults > 0 && !p.own {
 		// Then it is not every order; see Prove.
 		s.Tried[2] += ": without a fault all calls; with a fault calls of locks and other holds, of " +
 			"barriers, those answered from memory, and those behind a lost connection"
@@ -146,14 +154,22 @@ func (p *Proof) Scope() *Scope {
 	}
 	not("other orders of the zxids of writes that commute, and of the ids of sessions",
 		"other orders of the names in a list of children",
-		"whether the server applies a request before or after an unrelated call of another client "+
-			"begins or ends",
+		"whether the server applies a request before or after a call of another client begins or ends, "+
+			"unless "+related(p.own),
 		"timers that end, and clocks that go on, while a message is under way",
 		fmt.Sprintf("the lengths of pauses and contexts of the script below %v: they take no time, and "+
-			"end in every order", sim.Lateness),
+			"end in every order; those of a client come at most so far ahead of a message", sim.Lateness),
 		"other orders of timers, of pauses and of sessions that end at one instant",
 		"other orders of the goroutines of one client", "other orders after the end of all scripts")
 	return s
+}
+
+// related says which requests have an order with calls of other clients.
+func related(own bool) string {
+	if own {
+		return "it changes something"
+	}
+	return "it deletes an ephemeral node of that client"
 }
 
 // Alike reports whether two processes of several have the same to try.
@@ -205,6 +221,14 @@ func textOf(list []time.Duration) string {
 func (p *Proof) CheckJudged() error {
 	if p.Classes == 0 && p.Bounds.Part != (Part{}) {
 		return nil
+	}
+	goals := p.Scenario.Workload.Sometimes
+	missed := slices.DeleteFunc(slices.Clone(goals), func(goal string) bool {
+		return p.seen.Reached[goal] > 0
+	})
+	if len(missed) > 0 && p.Bounds.Part == (Part{}) {
+		return fmt.Errorf("the goal %q was reached in none of %s of runs", missed[0],
+			count(p.Classes, "class", "classes"))
 	}
 	return p.seen.check(p.Scenario.Workload, p.Classes)
 }

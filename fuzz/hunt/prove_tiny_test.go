@@ -40,7 +40,7 @@ func tiny(scripts ...string) scenario.Scenario {
 			}
 		},
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			v := linearizability.Verdict{Property: scenario.InvariantProperty}
+			v := linearizability.Verdict{Property: linearizability.Safety}
 			for _, op := range e.History.Ops {
 				if op.OK() && op.Kind == "get" && op.Output == "" {
 					v.Status, v.Summary = linearizability.Unknown, "nothing there"

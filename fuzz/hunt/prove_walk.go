@@ -27,6 +27,7 @@ type walk struct {
 	hasty   bool // for tests: it does not wait for what scripts say
 	all     bool // each reply begins a hold, and each call ends one
 	shared  bool // goroutines of a client share what it holds, and speak in any order
+	own     bool // the judge is the user's
 
 	walkers []*walker  // none: nothing is left
 	filling sync.Mutex // of choices from a file
@@ -99,7 +100,7 @@ type sleeping struct {
 
 // commuteAs is commute for things behind which scripts say something.
 func (w *walk) commuteAs(a trace.Thing, saidA said, b trace.Thing, saidB said) bool {
-	return w.commute(a, b) && !saidA.clashes(saidB)
+	return w.commute(a, b) && !saidA.clashes(saidB) && !w.compares(a, saidA, b, saidB)
 }
 
 func (c *choice) sleeps(n int) bool {

@@ -98,7 +98,7 @@ func (p *prover) plan(plan []fault.Fault) {
 func (p *prover) newTree(plan []fault.Fault, counts bool) *tree {
 	script := p.Scenario.Script
 	w := &walk{commute: p.commute, all: script.Servers > 1 || len(plan) == 0,
-		shared: script.Goroutines > 1}
+		shared: script.Goroutines > 1, own: p.own}
 	w.walkers = []*walker{{walk: w}}
 	return &tree{walk: w, plan: plan, counts: counts,
 		requests: map[string]int{}, events: map[string]int{}, instants: map[time.Duration]bool{}}
@@ -329,7 +329,7 @@ func (p *prover) playWithCounts(r *played, view uint64) {
 // showCounts begins anew, with true counts.
 func (p *prover) showCounts() {
 	anew := newProof(p.Scenario)
-	anew.Bounds = p.Bounds
+	anew.Bounds, anew.own = p.Bounds, p.own
 	*p.Proof = *anew
 	p.units, p.trees, p.planned = 0, nil, map[string]bool{}
 	p.plan(nil)
