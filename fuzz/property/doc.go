@@ -39,8 +39,8 @@
 // # A failure
 //
 // rapid makes the draws small, and with them the plan: faults that are not needed go, others become
-// plainer and earlier. Then this package leaves out faults, lets a single one take the place of
-// several at another client, and makes others plainer, for as long as the failure stays; rapid may
+// plainer and earlier. Then this package leaves out faults, makes others plainer, and lets a single
+// one take the place of several at another request, for as long as the failure stays; rapid may
 // have had no time for that, and it changes one draw at a time. The faults that are played then are
 // not the drawn ones, and the output has both. It ends when nothing was gained for four seconds,
 // also before -rapid.shrinktime is over. The output has the draws, the faults, the lines of the

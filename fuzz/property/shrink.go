@@ -138,20 +138,11 @@ func (c *checker) nameInvalid() {
 // planBeside is the file with the plan for a fail file.
 func planBeside(name string) string { return strings.TrimSuffix(name, ".fail") + ".plan" }
 
-// smallerPlans lists plans with one fault less, then single faults that strike another client, and
-// then plans with a plainer kind of one fault.
+// smallerPlans lists plans with one fault less, then plans with a plainer kind of one fault, and
+// then each of several faults alone, at each of the first requests of each client.
 func smallerPlans(plan []fault.Fault, servers int) (list [][]fault.Fault) {
 	for i := range plan {
 		list = append(list, slices.Delete(slices.Clone(plan), i, i+1))
-	}
-	for _, f := range plan {
-		for _, other := range Clients() {
-			if len(plan) > 1 && other != f.Client {
-				moved := f
-				moved.Client = other
-				list = append(list, []fault.Fault{moved})
-			}
-		}
 	}
 	for i, f := range plan {
 		for _, info := range kinds(servers) {
@@ -169,6 +160,13 @@ func smallerPlans(plan []fault.Fault, servers int) (list [][]fault.Fault) {
 				next[i] = other
 				list = append(list, next)
 			}
+		}
+	}
+	for n := 0; len(plan) > 1 && n < mostRequests*len(Clients()); n++ {
+		for _, f := range plan {
+			f.Client, f.Request = Clients()[n%len(Clients())], 1+n/len(Clients())
+			f.At, f.Event = 0, 0
+			list = append(list, []fault.Fault{f})
 		}
 	}
 	return list

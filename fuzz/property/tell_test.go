@@ -145,7 +145,7 @@ func TestOneFaultTakesThePlaceOfTwo(t *testing.T) {
 			rt.Fatal("too many have lost their connections")
 		}
 	})
-	const fault = "drop-request client=c request=2"
+	const fault = "drop-request client=c request=1"
 	check.Equal(t, strings.Count(out, "\n  fault: "), 1, out)
 	check.Contains(t, out, "\n  fault: "+fault)
 	check.Contains(t, out, "in place of the drawn ones: [\""+fault+"\"]")
