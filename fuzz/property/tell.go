@@ -58,6 +58,11 @@ func (c *checker) outcome(p *played) *scenario.Outcome {
 	if f := p.failure; f != nil && !f.isSkip() {
 		v.Status, v.Summary = linearizability.Violated, fmt.Sprint(f.value)
 	}
+	for n := int64(1); n <= int64(p.result.Trace.Len()); n++ {
+		if e := p.result.Trace.Entry(n); e.Actor == observer && e.Text == failsHere {
+			v.Steps = append(v.Steps, n)
+		}
+	}
 	return scenario.Observed(scenario.Scenario{
 		Workload: scenario.Workload{Name: "property", Impl: c.name},
 		Script:   scenario.Script{Clients: len(Clients()), Rounds: 1, Servers: p.servers},

@@ -155,7 +155,13 @@ func (w *World) awaits(client string) {
 	w.awaited = client
 }
 
+// failsHere is the line of the trace at which the body has failed, unless by rt.Error alone.
+const failsHere = "the test fails here"
+
 func (w *World) end(f *failure) {
+	if f != nil && !f.isSkip() {
+		w.clients[observer].Note(failsHere)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.failure, w.over = f, true

@@ -66,7 +66,8 @@ func (s Scenario) elsewhere() string {
 
 // IsOwn reports whether a line is of a request or a connection of the test itself.
 func (o *Outcome) IsOwn(e trace.Entry) bool {
-	return o.observer != "" && e.Actor == o.observer && !strings.HasPrefix(e.Text, "an action ")
+	said := strings.HasPrefix(e.Text, "an action ") || strings.HasPrefix(e.Text, "the test ")
+	return o.observer != "" && e.Actor == o.observer && !said
 }
 
 // Clients are the names of the clients of the run, in order.
