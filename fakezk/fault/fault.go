@@ -195,11 +195,11 @@ var faultKinds = []KindInfo{
 // ensembleKinds act on an ensemble of several servers only.
 var ensembleKinds = []KindInfo{
 	{Lag, true, true, false, true,
-		"the client's server applies no change for D; if it leads, no other does"},
+		"the client's server is behind for D, and its reads are old; if it leads, the others are behind"},
 	{Isolate, true, true, false, true,
 		"the client's server does not reach the others for D: it answers reads, and writes wait"},
 	{PauseServer, true, true, false, true,
-		"the client's server stands still for D; if it leads, it believes so for a while after"},
+		"the client's server stands still for D; if it led, it believes for a while that it still does"},
 	{Elect, true, true, false, true,
 		"all connections are reset, and the servers take D to elect a leader; dials fail meanwhile"},
 	{FailoverLose, true, true, false, true,

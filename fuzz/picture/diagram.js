@@ -13,7 +13,7 @@ const laneOfServer = (n) => laneOf.get(n ? "server " + n : "server");
 function placeLanes(room) {
   lanes.length = 0;
   const left = Math.ceil(run.clients.length / 2);
-  const wide = run.servers > 1 ? 62 * run.servers + 36 : 88; // of all servers
+  const wide = run.servers > 1 ? 62 * run.servers + 36 : 88 * run.servers; // of all servers
   let inner = 18;
   narrowing = 1;
   const own = (c) => inner + narrowing * (28 + 17 * c.goroutines.length);
@@ -34,7 +34,7 @@ function placeLanes(room) {
   };
   run.clients.slice(0, left).forEach((c, i) => add(c, -1, i));
   const names = run.servers > 1 ? Array.from({ length: run.servers }, (_, i) => "server " + (i + 1))
-    : ["server"];
+    : ["server"].slice(0, run.servers);
   names.forEach((name, i) => {
     const middle = run.servers > 1 ? 31 + 62 * i : 44;
     lanes.push({ name, x: x + spare / 2 + middle, side: 1, colour: "var(--server)", server: true });

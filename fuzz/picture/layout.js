@@ -5,8 +5,8 @@ const run = JSON.parse(document.getElementById("run").textContent);
 const last = run.lines.length; // steps count from 1; last + 1 is the end
 const lineAt = (step) => run.lines[step - 1];
 
-const verdictSteps = new Set(run.verdicts.filter((v) => v.status === "violated")
-  .flatMap((v) => v.steps));
+const verdictSteps = new Set(run.verdicts.filter((v) => v.status === "violated" ||
+  v.summary === run.summary).flatMap((v) => v.steps));
 const strikeAt = group(run.strikes, (s) => s.step);
 const changesAt = group(run.changes, (c) => c.step);
 const arrivalAt = new Map(), takenAt = new Map(); // by a fault

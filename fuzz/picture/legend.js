@@ -36,7 +36,7 @@ function fillLegend() {
     [sign([box("call-bar")]), "a call; dashed: it never returned; red: it failed"],
     [sign([box("belief"), ["rect", { class: "hold", x: 4, y: 6, width: 30, height: 6 }]]),
       "a hold: full for the server, framed as the client believes"],
-    [sign([box("zombie")]), "a zombie window: the client believes, the server has ended it"],
+    [sign([box("zombie")]), "a zombie window: the client believes that it holds, and for the server it does not"],
     [sign([["rect", { class: "change created", x: 3, y: 5, width: 9, height: 9 }],
       ["rect", { class: "change", x: 22, y: 5, width: 9, height: 9 }],
       ["circle", { class: "change", cx: 46, cy: 9, r: 4.5 }]]),

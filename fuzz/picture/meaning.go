@@ -45,7 +45,7 @@ var meanings = map[string]func(finding) string{
 		return "The goroutine never goes on, and all that wait for it wait with it."
 	},
 	"property": func(finding) string {
-		return "What the test expects of the service is not so, and its users see the same."
+		return "The service has not done what the test expects of it. Its users can meet the same."
 	},
 }
 
@@ -124,8 +124,12 @@ func (f finding) owners() string {
 	}
 	other := f.beside(h, from)
 	both := f.span(max(from, other.From), min(h.Believed, max(other.Held, other.Believed)))
-	text := fmt.Sprintf("%s goes on as the owner of %s%s, and for the server it owns nothing. ",
-		h.Client, got.thing, f.span(from, h.Believed))
+	how := "has lost it"
+	if h.Held == 0 {
+		how = "never got it"
+	}
+	text := fmt.Sprintf("%s goes on as the owner of %s%s, but %s at the server. ",
+		h.Client, got.thing, f.span(from, h.Believed), how)
 	switch {
 	case !ok || !lost && other.Client == "":
 		return f.returned()
@@ -154,15 +158,28 @@ func (f finding) wrongHold() (h linearizability.Hold, ok bool) {
 	if unknown {
 		h, ok = linearizability.Hold{Client: f.call.Client, From: f.call.Return}, true
 	}
-	if unknown || f.Property() == linearizability.Belief {
-		h.Believed = int64(f.Result.Trace.Len()) + 1
-		for _, op := range slices.Backward(f.History.Ops) {
-			if op.Client == h.Client && op.Call > h.From {
-				h.Believed = op.Call
-			}
-		}
+	if unknown || f.Property() == linearizability.Belief && h.Held < h.Believed {
+		h.Believed = max(h.Believed, f.goesOnUntil(h))
 	}
 	return h, ok
+}
+
+// goesOnUntil is the step at which the client of a hold calls something but to use it, is told of
+// the loss by the object, or dies. It is one behind the last step if none of that happens.
+func (f finding) goesOnUntil(h linearizability.Hold) int64 {
+	until := int64(f.Result.Trace.Len()) + 1
+	for _, op := range f.History.Ops {
+		if op.Client == h.Client && op.Call > h.From && op.Kind != ops.Use {
+			until = min(until, op.Call)
+		}
+	}
+	for _, n := range f.History.Notices {
+		told := n.Kind == linearizability.LockLost || n.Kind == linearizability.Died
+		if told && n.Client == h.Client && n.Step > h.From {
+			until = min(until, n.Step)
+		}
+	}
+	return until
 }
 
 // grant is the call that got a hold.
@@ -225,13 +242,39 @@ func (f finding) returned() string {
 		return f.said() + " is refused, and at no moment of it was there a reason: its caller " +
 			"gives up what it could have done."
 	case text == "" && told != "" && f.Property() != linearizability.Safety:
-		return fmt.Sprintf("%s is answered “%.60s”, and at no moment of it was that so. What %s "+
+		return fmt.Sprintf("%s is answered “%.60s”, and at no moment of it was that so%s. What %s "+
 			"does next rests on a wrong answer, and no error tells it.", f.said(),
-			f.Result.Trace.Rename(told), f.call.Client)
+			f.Result.Trace.Rename(told), f.leads(), f.call.Client)
 	default:
 		return f.said() + cmp.Or(text, " does what it must not: others rely on what is not so, "+
 			"and no error tells anybody.")
 	}
+}
+
+// leads says who led all the time of a call that asks for it, or that nobody did, since no client
+// had an ephemeral. It is "" if the facts do not tell.
+func (f finding) leads() string {
+	if f.call.Kind != ops.Leader {
+		return ""
+	}
+	for _, h := range f.Report.Holds {
+		if h.From <= f.call.Call && f.call.Return < h.Held {
+			return ": " + h.Client + " led then"
+		}
+	}
+	there := map[string]bool{}
+	for _, c := range f.Result.Changes {
+		switch {
+		case c.Kind == trace.NodeCreated && c.Owner != 0 && c.Step <= f.call.Return:
+			there[c.Path] = true
+		case c.Kind == trace.NodeDeleted && c.Step <= f.call.Call:
+			delete(there, c.Path)
+		}
+	}
+	if len(there) > 0 {
+		return ""
+	}
+	return ": nobody led then"
 }
 
 // presence is the meaning of a member that is listed and has left, or the other way round.

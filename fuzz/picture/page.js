@@ -259,6 +259,7 @@ function listen() {
   for (const [id, act] of Object.entries(buttons)) byId(id).addEventListener("click", () => act());
   byId("copy")?.addEventListener("click", copy);
   addEventListener("resize", arrange);
+  byId("story").addEventListener("toggle", () => select(view.cursor, view.message));
   addEventListener("beforeprint", () => {
     view.printing = true;
     root.dataset.theme = "light";

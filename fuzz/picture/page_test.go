@@ -22,6 +22,8 @@ func TestPage(t *testing.T) {
 		"it shows a finding":                  pageShowsAFinding,
 		"it begins with the verdict":          pageBeginsWithTheVerdict,
 		"it shows several servers":            pageShowsSeveralServers,
+		"it shows a recording":                pageShowsARecording,
+		"the story is below the diagram":      pageHasTheStoryBelow,
 		"it shows senders and losses":         pageShowsSenders,
 		"the index is readable":               pageOfTheIndex,
 		"sixteen clients differ":              pageOfSixteenClients,
@@ -88,6 +90,8 @@ func pageBeginsWithTheVerdict(t *testing.T, b *browser.Browser) {
 	b.Want("28 45", `[...document.querySelectorAll(".row.verdict .n")].map((e) =>
 		e.textContent).join(" ")`)
 	b.Want("45", `view.cursor`)
+	check.Contains(t, b.Eval(`document.getElementById("panel").innerText`),
+		"session-expired, still believes that it holds, but for the server it does not")
 	b.Want("true", `document.querySelectorAll("#diagram .zombie").length === 1`)
 	b.Want("true", `document.querySelectorAll("#diagram .hold, #diagram .belief").length > 2`)
 	b.Shoot("picture")
@@ -119,6 +123,33 @@ func pageShowsSeveralServers(t *testing.T, b *browser.Browser) {
 	}
 	b.Want("", `run.messages.filter((m) => { const a = arrowOf(m), to = laneOfServer(m.server).x;
 		return a && !m.lost && Math.abs((m.up ? a.x2 : a.x1) - to) > 3 }).map((m) => m.step).join(" ")`)
+}
+
+// pageShowsARecording opens at the zombie window. Without the server's side no server has a lane.
+func pageShowsARecording(t *testing.T, b *browser.Browser) {
+	b.OpenFile(pageOf(t, recording(true)))
+	b.Want("3 a server", `view.cursor + " " + lanes.map((l) => l.name).join(" ")`)
+	b.Want("3", `document.querySelector("#summary a").textContent`)
+	b = b.Of(t)
+	b.OpenFile(pageOf(t, recording(false)))
+	b.Want("a", `lanes.map((l) => l.name).join(" ")`)
+	b.Press("End")
+	b.Want("a: in unlock()", `document.querySelector("#panel li").textContent`)
+	b.Quiet("file://")
+}
+
+// pageHasTheStoryBelow: opened, it covers neither the diagram nor the panel, and the chosen line
+// stays on the screen.
+func pageHasTheStoryBelow(t *testing.T, b *browser.Browser) {
+	b.Size(1400, 1000)
+	b.OpenFile(pageOf(t, exhibit(t, "vanished-predecessor")))
+	b.Eval(`paintMap()`)
+	b.Click(`document.querySelector("#story summary")`)
+	b.Want("true", `document.getElementById("story").open`)
+	b.Want("true", `["chart", "map", "panel"].every((id) => byId(id).getBoundingClientRect().bottom <=
+		byId("story").getBoundingClientRect().top + 1)`)
+	b.Want("true", `(() => { const y = middle(view.cursor) - chart.scrollTop;
+		return y > 0 && y < chart.clientHeight })()`)
 }
 
 // pageShowsSenders: a request, also one that a fault takes, has its line of code, and so has an

@@ -128,7 +128,8 @@ function clientsAt(step) {
   for (const { name } of run.clients) {
     const parts = [];
     const live = run.sessions.filter((s) => s.c === name && at(s, step)).map((s) => s.x);
-    parts.push(live.length ? "session " + live.join(", ") : "no session");
+    if (live.length) parts.push("session " + live.join(", "));
+    else if (run.servers) parts.push("no session");
     const off = run.cutOff.filter((c) => c.c === name && at(c, step)).map((c) => c.x);
     const m = run.messages.findLast((m) => m.c === name && m.server && m.from <= step);
     if (m && live.length && !off.length) parts.push("connected to server " + m.server);
@@ -137,18 +138,20 @@ function clientsAt(step) {
     for (const h of run.holds) {
       const held = at(h, step, h.held), believed = at(h, step, h.believed);
       if (h.c === name && (held || believed)) {
+        const zombie = run.zombies.some((z) => z.c === name && at(z, step));
         parts.push(held && believed ? "holds" : held ? "holds for the server only" :
+          zombie ? "still believes that it holds, but for the server it does not" :
           "believes that it holds");
       }
     }
-    list.append(element("li", {}, element("b", {}, name), ": " + parts.join(", ")));
+    list.append(element("li", {}, element("b", {}, name), ": " + (parts.join(", ") || "in no call")));
   }
   return list;
 }
 
 // serversAt tells of each of several servers who leads, what is wrong, and what it has applied.
 function serversAt(step) {
-  if (run.servers === 1) return [];
+  if (run.servers <= 1) return [];
   const list = element("ul", { class: "servers" });
   const number = (s) => parseInt(s.zxid); // before the words about its epoch
   let newest = null; // a leader may apply what it has decided after a follower
@@ -199,7 +202,8 @@ function treeAt(step) {
     lists.get(parent).append(item);
     lists.set(path, below);
   }
-  if (!nodes.size) root.append(element("li", { class: "owner" }, "none made by the run"));
+  if (!nodes.size) root.append(element("li", { class: "owner" },
+    run.servers ? "none made by the run" : "not known: nothing of the server is recorded"));
   return root;
 }
 

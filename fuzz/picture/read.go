@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -41,6 +40,12 @@ func runOf(o *scenario.Outcome) run {
 		Strikes: r.strikes(), Changes: r.changes(), Blamed: r.blamed(), Order: r.order(),
 	}
 	page.Places = append([]place{}, r.sources.places...)
+	if isRecorded(o) && o.History.Server == nil {
+		page.Servers = 0
+	}
+	if v, _ := o.Report.Verdict(linearizability.Belief); page.Summary == "" && len(stepsOf(v)) > 0 {
+		page.Summary = v.Summary // a zombie window: no lock prevents it, and it does harm
+	}
 	return page
 }
 
@@ -66,25 +71,6 @@ func (r reader) session(id int64) string {
 		return ""
 	}
 	return r.rename(fmt.Sprintf("0x%016x", uint64(id)))
-}
-
-func (r reader) plan() []planned {
-	plan := []planned{}
-	for _, f := range r.Scenario.Plan {
-		p := planned{Fault: f.String()}
-		for _, k := range fault.Kinds() {
-			if k.Kind == f.Kind {
-				p.means = strings.NewReplacer(" D", " "+f.For.String()).Replace(k.Meaning)
-			}
-		}
-		for _, s := range r.Result.Strikes {
-			if s.Fault == f && p.Step == 0 {
-				p.Step = s.Step
-			}
-		}
-		plan = append(plan, p)
-	}
-	return plan
 }
 
 func (r reader) verdicts() []verdict {
@@ -277,9 +263,24 @@ func (r reader) cutOff() []span {
 	return list
 }
 
+// holds are those of the judge. The one that the verdict is about lasts for as long as its client
+// goes on.
 func (r reader) holds() []hold {
+	all := slices.Clone(r.Report.Holds)
+	if p := r.Property(); p == linearizability.Safety || p == linearizability.Belief {
+		wrong, ok := findingOf(r.Outcome).wrongHold()
+		i := slices.IndexFunc(all, func(h linearizability.Hold) bool {
+			return h.From == wrong.From
+		})
+		switch {
+		case ok && i >= 0:
+			all[i] = wrong
+		case ok:
+			all = append(all, wrong)
+		}
+	}
 	list := []hold{}
-	for _, h := range r.Report.Holds {
+	for _, h := range all {
 		list = append(list, hold{
 			h.Client, r.session(h.Session), r.rename(h.Path), h.From,
 			min(h.Held, r.end), min(h.Believed, r.end),
@@ -288,12 +289,23 @@ func (r reader) holds() []hold {
 	return list
 }
 
+// zombies are the times in which clients believe in holds that the server has ended or never gave.
+// A hold whose end at the server is not known has Held before From, and no window of the judge.
 func (r reader) zombies() []span {
 	list := []span{}
-	for _, z := range r.Report.ZombieWindows {
-		text := fmt.Sprintf("believes in session %s, which has ended, for %s", r.session(z.Session),
-			z.Duration.Round(time.Millisecond))
-		list = append(list, span{z.Client, text, z.From, min(z.To, r.end)})
+	for _, h := range r.holds() {
+		from := max(h.From, h.Held)
+		known := h.Held == 0 || h.Held > h.From || slices.ContainsFunc(r.Report.ZombieWindows,
+			func(z linearizability.ZombieWindow) bool {
+				return z.Client == h.Client && z.From == from
+			})
+		if known && from < h.Believed {
+			until, _ := r.Result.Trace.Head(min(h.Believed, r.end-1))
+			began, _ := r.Result.Trace.Head(from)
+			took := until - began
+			list = append(list, span{h.Client, fmt.Sprintf("still believes for %s that it holds, but for "+
+				"the server it does not", took.Round(time.Millisecond)), from, h.Believed})
+		}
 	}
 	return list
 }

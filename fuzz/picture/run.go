@@ -15,7 +15,7 @@ type run struct {
 	Measured []string  `json:"measured"`
 
 	Clients  []client  `json:"clients"`
-	Servers  int       `json:"servers"` // with a lane each; one lane stands for all of them at least
+	Servers  int       `json:"servers"` // with a lane each; 0: nothing is known of any
 	States   []state   `json:"states"`
 	Lines    []line    `json:"lines"`
 	Messages []message `json:"messages"`

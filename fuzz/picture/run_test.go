@@ -3,13 +3,16 @@ package picture
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
@@ -235,10 +238,12 @@ func TestMeaning(t *testing.T) {
 		"watch-on-nothing":               "From now on a and b wait in vain for the lock",
 		"timeout-begins-anew":            "b's lock() (steps 26 to 291) goes on for 5.057s after the limit",
 		"session-before-sequence":        "b and a own the lock at the same time (steps 36 to 38)",
-		"unlocks-by-name":                "it owns nothing. a owns it, too (steps 38 to 43)",
+		"unlocks-by-name":                "but has lost it at the server. a owns it, too (steps 38 to 43)",
 		"count-of-the-past":              "a's get() (steps 72 to 81) is answered “83”, and at no moment",
 		"unregister-races-reconnect":     "a is in the list from step 40 on, although it has left",
 		"consumer-deletes-anothers-lock": "a2 can be taken twice",
+		"leader-at-a-deposed-server":     "at no moment of it was that so: nobody led then. What c",
+		"leader-of-the-past":             "at no moment of it was that so: a led then. What b",
 		"copy-never-stale":               "shows what is no longer so as if it were",
 		"both-upgrade":                   "rule “one writes at a time” is broken by a's lock(write)",
 		"refused-by-own-node":            "a's join(a) (steps 18 to 21) fails with “zk: node already exists”",
@@ -321,7 +326,7 @@ func hostileRun(t *testing.T) *scenario.Outcome {
 func TestNoTextEndsTheScript(t *testing.T) {
 	drawn, err := draw(hostileRun(t), evil)
 	check.OK(t, err)
-	page := string(drawn) + faultsHTML([]planned{{Fault: evil}})
+	page := string(drawn) + faultsHTML(nil, []planned{{Fault: evil}})
 	if n := strings.Count(page, "</script"); n != 2 {
 		t.Errorf("the page has %d ends of scripts; want 2", n)
 	}
@@ -340,7 +345,7 @@ func TestIndex(t *testing.T) {
 	check.OK(t, Add(dir, "two.html", hostileRun(t), evil))
 	index := testrun.ReadFile(t, filepath.Join(dir, "index.html"))
 	for _, part := range []string{"<h1>2 pictures</h1>", `<a href="one%20&amp;%20only.html">safety is`,
-		`<a href="two.html">`, "without a znode of its own", "it owns nothing. Another client can get it",
+		`<a href="two.html">`, "without a znode of its own", "but never got it at the server. Another client can get it",
 		"lock empty-list-owns, clients:", "at step 2"} {
 		check.Contains(t, index, part)
 	}
@@ -367,4 +372,81 @@ func TestSave(t *testing.T) {
 		!strings.Contains(err.Error(), name) {
 		t.Errorf("a page below a file: error %v, want one that names it", err)
 	}
+}
+
+// TestTheMisdeedIsDrawn: the bar of a client that goes on without its hold has the steps of the
+// bold sentence, also if the judge has no hold or no zombie window there.
+func TestTheMisdeedIsDrawn(t *testing.T) {
+	for slug, want := range map[string]span{
+		"holder-not-told-of-expiry": {"b", "lock", 31, 84}, "waiter-deletes-owner": {"b", "lock", 46, 82},
+		"dying-node-owns": {"c", "lock", 220, 223}, "leader-deaf-to-expiry": {"a", "leadership", 21, 47},
+	} {
+		r := runOf(exhibit(t, slug))
+		check.Contains(t, r.Meaning, fmt.Sprintf("%s goes on as the owner of the %s (steps %d to %d), but",
+			want.Client, want.Text, want.From, want.To))
+		check.Equal(t, len(r.Zombies), 1, "zombies of %s", slug)
+		want.Text = r.Zombies[0].Text
+		check.Equal(t, r.Zombies[0], want, "the zombie of %s", slug)
+	}
+}
+
+// TestFaultsInWords: the words of a fault are about its own client, server and moment.
+func TestFaultsInWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"isolate 10s server=1 at=16ms": "server 1 does not reach the others for 10s: it answers reads, " +
+			"and writes wait",
+		"cut client=a at=10.616s":         "a's connection is reset",
+		"cut server=2 at=1s":              "each client's connection to server 2 is reset",
+		"cut client=a request=2":          "a's connection is reset after the reply",
+		"cut event=1":                     "the connection is reset before the event arrives",
+		"expire client=b at=25ms":         "b's session expires at the server",
+		"expire request=2":                "the session expires at the server before the request is applied",
+		"lag 1s client=a at=1s":           "a's server is behind for 1s, and its reads are old; if it leads",
+		"cut-mid-frame client=a event=1":  "half of the event arrives, then a's connection is reset",
+		"restart 2s server=3 at=1s":       "server 3 restarts: its connections are reset, dials fail for 2s",
+		"error NoAuth client=a request=1": "the reply is the error NoAuth, and the request is not applied",
+	} {
+		f, err := fault.Parse(text)
+		check.OK(t, err)
+		if got := meansOf(f); got != want && (len(want) < 35 || !strings.HasPrefix(got, want)) {
+			t.Errorf("%s means %q; want %q", text, got, want)
+		}
+	}
+}
+
+// recording is a history of a lock that was recorded elsewhere. With the server's side a's session
+// ends while a believes that it holds.
+func recording(server bool) *scenario.Outcome {
+	h := linearizability.History{End: 4, EndTime: 4 * time.Second, Ops: []linearizability.Op{
+		{Client: "a", Kind: "lock", Call: 1, Return: 2, CallTime: time.Second,
+			ReturnTime: time.Second, Outcome: linearizability.OpOK},
+		{Client: "a", Kind: "unlock", Call: 4, Return: -1, CallTime: 4 * time.Second,
+			Outcome: linearizability.OpPending},
+	}}
+	r := linearizability.Report{Verdicts: []linearizability.Verdict{{
+		Property: linearizability.Belief,
+		Summary:  "beliefs overlap at most inside 1 zombie window"}}}
+	if server {
+		h.Server = []linearizability.ServerEvent{{Step: 3, Time: 3 * time.Second,
+			Kind: linearizability.SessionEnded, Owner: 1}}
+		r.Verdicts[0].Summary += ": a lost its hold at step 3"
+		r.Holds = []linearizability.Hold{{Client: "a", Session: 1, From: 2, Held: 3, Believed: 4}}
+	}
+	return scenario.Recorded("lock", "h.jsonl", h, r, func(int64) string { return "" })
+}
+
+// TestRecordingsSayWhatIsKnown: nobody knows the faults of a recording. It has a lane of the server
+// only if the server's side is recorded, and its zombie window stands beside the verdict.
+func TestRecordingsSayWhatIsKnown(t *testing.T) {
+	for _, server := range []bool{false, true} {
+		page := string(pageOf(t, recording(server)))
+		check.Contains(t, page, "<dd>a recording: which faults there were is not known</dd>")
+		check.Equal(t, strings.Contains(page, `"servers":1,`), server)
+		check.Equal(t, strings.Contains(page, `<p id="summary">beliefs overlap at most inside 1 zombie `+
+			`window: a lost its hold at step 3</p>`), server)
+	}
+	fine := fuzztest.Run(t, scenario.Scenario{
+		Seed: 1, Script: scenario.Script{Clients: 2, Rounds: 1},
+		Workload: fuzztest.Builtin(t, "lock", "recipes.Lock")})
+	check.Contains(t, string(pageOf(t, fine)), "<dd>none</dd>")
 }

@@ -55,7 +55,7 @@ func draw(o *scenario.Outcome, repeat string) ([]byte, error) {
 		"{{script}}", layoutJS+diagramJS+panelJS+legendJS+pageJS,
 		"{{data}}", string(data),
 		"{{repeat}}", repeatHTML(repeat),
-		"{{faults}}", faultsHTML(r.Plan),
+		"{{faults}}", faultsHTML(o, r.Plan),
 		"{{title}}", html.EscapeString(r.Title),
 		"{{status}}", html.EscapeString(r.Status),
 		"{{headline}}", html.EscapeString(r.Headline),
@@ -93,21 +93,4 @@ func makerHTML(place string) string {
 	}
 	return `<dt>blamed znode</dt><dd>made at <code id="maker">` + html.EscapeString(place) +
 		`</code></dd>`
-}
-
-// faultsHTML lists the faults of a plan.
-func faultsHTML(plan []planned) string {
-	if len(plan) == 0 {
-		return "none: it goes wrong without any"
-	}
-	var list []string
-	for _, f := range plan {
-		item := fmt.Sprintf(`<a class="step" data-step="%d">%s</a>`, f.Step,
-			html.EscapeString(f.Fault)) + " <small>" + html.EscapeString(f.means) + "</small>"
-		if f.Step == 0 {
-			item += " (never acted)"
-		}
-		list = append(list, item)
-	}
-	return strings.Join(list, "<br>")
 }
