@@ -162,6 +162,41 @@ func TestRecordALock(t *testing.T) {
 	})
 }
 
+// TestRecordNotices: session events are notices.
+func TestRecordNotices(t *testing.T) {
+	var file bytes.Buffer
+	recorder, events := record.New(&file), make(chan zk.Event, 4)
+	for _, s := range []zk.State{
+		zk.StateConnected, zk.StateHasSession, zk.StateDisconnected, zk.StateExpired,
+	} {
+		events <- zk.Event{State: s}
+	}
+	close(events)
+	recordNotices(recorder, events)
+	if err := recorder.Close(); err != nil {
+		t.Fatal(err)
+	}
+	read, err := record.Read(&file)
+	if err != nil || len(read.History.Notices) != 3 {
+		t.Errorf("got %+v, %v; expected three notices", read.History.Notices, err)
+	}
+}
+
+func recordNotices(recorder *record.Recorder, events <-chan zk.Event) {
+	// snippet
+	for e := range events {
+		switch e.State {
+		case zk.StateDisconnected:
+			recorder.Notice("worker-1", linearizability.Disconnected, 0)
+		case zk.StateHasSession:
+			recorder.Notice("worker-1", linearizability.Connected, 0)
+		case zk.StateExpired:
+			recorder.Notice("worker-1", linearizability.SessionExpired, 0)
+		}
+	}
+	// end of snippet
+}
+
 func recordLock(ctx context.Context, conn *zk.Conn, file io.Writer) error {
 	lock := recipes.NewLock(conn, "/locks/report")
 	// snippet
