@@ -137,8 +137,7 @@ func (f finding) owners() string {
 		return "Two parts of " + h.Client + " own " + got.thing + " at once" + both + ": " + got.two
 	case !lost:
 		return other.Client + " and " + h.Client + " own " + got.thing + " at the same time" +
-			both +
-			": " + got.two
+			both + ": " + got.two
 	case other.Client == "":
 		return text + "Another client can get it meanwhile: then " + got.two
 	}
@@ -159,14 +158,15 @@ func (f finding) wrongHold() (h linearizability.Hold, ok bool) {
 		h, ok = linearizability.Hold{Client: f.call.Client, From: f.call.Return}, true
 	}
 	if unknown || f.Property() == linearizability.Belief && h.Held < h.Believed {
-		h.Believed = max(h.Believed, f.goesOnUntil(h))
+		h = f.goneOn(h)
 	}
 	return h, ok
 }
 
-// goesOnUntil is the step at which the client of a hold calls something but to use it, is told of
-// the loss by the object, or dies. It is one behind the last step if none of that happens.
-func (f finding) goesOnUntil(h linearizability.Hold) int64 {
+// goneOn is a hold that lasts until its client calls something but to use it, is told of the loss
+// by the object and heeds that, or dies. Without the server's side it has ended when the client was
+// told.
+func (f finding) goneOn(h linearizability.Hold) linearizability.Hold {
 	until := int64(f.Result.Trace.Len()) + 1
 	for _, op := range f.History.Ops {
 		if op.Client == h.Client && op.Call > h.From && op.Kind != ops.Use {
@@ -174,12 +174,19 @@ func (f finding) goesOnUntil(h linearizability.Hold) int64 {
 		}
 	}
 	for _, n := range f.History.Notices {
-		told := n.Kind == linearizability.LockLost || n.Kind == linearizability.Died
-		if told && n.Client == h.Client && n.Step > h.From {
+		lost := n.Kind == linearizability.LockLost
+		switch heeded := f.call.Kind != ops.Use; {
+		case n.Client != h.Client || n.Step <= h.From:
+		case lost && heeded || n.Kind == linearizability.Died:
 			until = min(until, n.Step)
+		case lost || n.Kind == linearizability.SessionExpired:
+			if f.History.Server == nil && h.Held <= h.From {
+				h.Held = n.Step
+			}
 		}
 	}
-	return until
+	h.Believed = max(h.Believed, until)
+	return h
 }
 
 // grant is the call that got a hold.

@@ -128,8 +128,7 @@ function clientsAt(step) {
   for (const { name } of run.clients) {
     const parts = [];
     const live = run.sessions.filter((s) => s.c === name && at(s, step)).map((s) => s.x);
-    if (live.length) parts.push("session " + live.join(", "));
-    else if (run.servers) parts.push("no session");
+    if (live.length || run.servers) parts.push(live.length ? "session " + live.join(", ") : "no session");
     const off = run.cutOff.filter((c) => c.c === name && at(c, step)).map((c) => c.x);
     const m = run.messages.findLast((m) => m.c === name && m.server && m.from <= step);
     if (m && live.length && !off.length) parts.push("connected to server " + m.server);
