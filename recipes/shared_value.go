@@ -36,6 +36,9 @@ import (
 // records older than the longest outage can be deleted. A watch can stay on the node if the client
 // missed its event because the connection was lost twice in a row. The next Next uses it again.
 //
+// A write is one multi, and Get begins with one. So a fault that is to strike a write names the op
+// multi, and not setData.
+//
 // Layout, all persistent:
 //
 //	<path>                 data = the value, as it is
