@@ -1,6 +1,8 @@
 package property
 
 import (
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -72,4 +74,29 @@ func TestFailureWithFunctionsThatWaitHasOneTrace(t *testing.T) {
 		hashes[result.Trace.Hash()] = true
 	}
 	check.Equal(t, len(hashes), 1)
+}
+
+// TestAFunctionBeginsWhenTheBodyWaits: else the scheduler would decide which of them is first.
+func TestAFunctionBeginsWhenTheBodyWaits(t *testing.T) {
+	Check(t, func(rt *rapid.T, w *World) {
+		var mu sync.Mutex
+		var order []string
+		note := func(who string) {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, who)
+		}
+		var waits []func()
+		for _, client := range []string{"b", "a"} {
+			waits = append(waits, w.Go(client, func() { note(client) }))
+		}
+		note("body")
+		for _, wait := range waits {
+			wait()
+		}
+		if !slices.Equal(order, []string{"body", "a", "b"}) {
+			rt.Fatalf("%q; expected the body, a and b", order)
+		}
+		_, _, _ = w.Conn("a").Exists("/")
+	})
 }

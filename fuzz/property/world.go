@@ -108,6 +108,9 @@ func (w *World) serve(ctx context.Context, jobs <-chan *job) {
 		}
 		select {
 		case j := <-jobs:
+			// The time passes when the body waits: else the scheduler would decide which of them is
+			// first, and which of two clients.
+			time.Sleep(time.Duration(1 + slices.Index(Clients(), j.client)))
 			j.drive()
 		case <-w.ended:
 			return
@@ -240,10 +243,10 @@ func (w *World) client(name string) *sim.Client {
 	return c
 }
 
-// Go runs a function at the same time as the body, in the goroutine of a client. It returns a
-// function that waits for its end; the end of the body waits, too. Several functions of one client
-// run one after the other. The function must not draw. A loop, such as that of a service, needs a
-// context that the body cancels:
+// Go runs a function at the same time as the body, in the goroutine of a client. The function
+// begins when the body waits for the first time. Go returns a function that waits for its end; the
+// end of the body waits, too. Several functions of one client run one after the other. The function
+// must not draw. A loop, such as that of a service, needs a context that the body cancels:
 //
 //	ctx, stop := context.WithCancel(w.Context())
 //	defer stop()
