@@ -115,7 +115,7 @@ func TestMergedHistory(t *testing.T) {
 		"one/a 7 8 10.1ms", "b 9 12 12.6ms", "one/a 10 11 12.7ms"})
 	check.Equal(t, merged.Line(3), "two.log:4")
 	check.Equal(t, merged.Line(12), "x/one.jsonl:7")
-	check.Equal(t, one.Line(3), "")
+	check.Equal(t, one.Line(3)+merged.Line(0)+merged.Line(99), "")
 	with, _, err := merged.WithServer([]Change{at(merged, 9, created(7, 1))})
 	check.OK(t, err)
 	check.Equal(t, with.Line(with.History.End), "x/one.jsonl:7")

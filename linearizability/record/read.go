@@ -39,7 +39,7 @@ type origin struct {
 // Line names the line of the event of a step, if it is another number: after [Merge], with its
 // file, and after [File.WithServer]. It is "" for a change at the server.
 func (f File) Line(step int64) string {
-	if step >= int64(len(f.lines)) {
+	if step < 1 || step >= int64(len(f.lines)) {
 		return ""
 	}
 	switch l := f.lines[step]; {
