@@ -73,7 +73,6 @@ type Proof struct {
 	// estimate is far too low until these are tried.
 	Estimate float64
 
-	own     bool // a judge of the user, such as an invariant, has a verdict
 	calm    bool // all runs without a fault were tried, and hold
 	seen    basis
 	views   map[uint64]bool
@@ -113,10 +112,11 @@ type Proof struct {
 //     of a barrier, and those of a call that is answered from memory, or returns after a loss of
 //     the client's own connection, and the begins and ends of others. Without a fault all orders
 //     of a begin and an end are tried.
-//   - Unless a judge of the user has a verdict, such as an invariant: of changes that no client can
-//     tell apart, of the begins of two calls and of the ends of two. So are those of a request at
-//     the server and the begin or end of another client's call, unless the request deletes an
-//     ephemeral node of that client.
+//   - The order of changes that no client can tell apart, of the begins of two calls and of the
+//     ends of two. The order of a request at the server and of the begin or end of another client's
+//     call, unless the request deletes an ephemeral node of another client. All these are tried if
+//     the judge is the user's, such as an invariant: [scenario.Workload] lists no Properties, or
+//     one that is none of package linearizability.
 //   - Which server each client dials first. No server is behind while time passes.
 //   - The order of the names in a list of children.
 //   - Handshakes, pings and idle connections, which no fault strikes.
@@ -151,7 +151,6 @@ func Prove(ctx context.Context, s scenario.Scenario, b Bounds) (*Proof, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Scenario, err)
 	}
-	p.own = basisOf(base).Own
 	if err := p.resume(); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.Resume, err)
 	}

@@ -3,6 +3,8 @@ package hunt
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +21,7 @@ import (
 func told(o *scenario.Outcome) string {
 	events := map[int64]string{}
 	for _, e := range o.History.Server {
-		if e.Path != "" {
+		if e.Kind != linearizability.SessionStarted {
 			events[e.Step] = fmt.Sprint(e.Kind, " ", e.Path)
 		}
 	}
@@ -28,6 +30,11 @@ func told(o *scenario.Outcome) string {
 		calls[op.Client]++
 		events[op.Call] = fmt.Sprintf("%s calls %d", op.Client, calls[op.Client])
 		events[op.Return] = fmt.Sprintf("%s ends %d: %s", op.Client, calls[op.Client], op.Output)
+	}
+	for _, n := range o.History.Notices {
+		if n.Kind == linearizability.SessionExpired {
+			events[n.Step] = fmt.Sprint(n.Client, " is told: ", n.Kind)
+		}
 	}
 	var list []string
 	for step := range o.History.End + 1 {
@@ -50,6 +57,7 @@ func TestProofOfOwnRulesShowsAllThatAJudgeIsTold(t *testing.T) {
 		{"", []string{"create /a", "create /b, delete /b"}},
 		{"drop-reply client=a request=1", []string{"put /x", "put /y"}},
 		{"expire client=a at=1µs", []string{"ephemeral /e", "put /y"}},
+		{"expire client=a at=1µs", []string{"get /x", "put /y"}},
 	} {
 		t.Run(c.plan+strings.Join(c.scripts, " | "), func(t *testing.T) {
 			t.Parallel()
@@ -69,26 +77,53 @@ func TestProofOfOwnRulesShowsAllThatAJudgeIsTold(t *testing.T) {
 	}
 }
 
-// TestProofOfAnInvariantOfTheServersOrder: no client can tell this order.
-func TestProofOfAnInvariantOfTheServersOrder(t *testing.T) {
+// TestAJudgeOfTheUserIsKnown by the properties of its workload, and not by its verdicts: it may
+// have none in the first run, or call its property like one of ours.
+func TestAJudgeOfTheUserIsKnown(t *testing.T) {
 	t.Parallel()
-	s := tiny("create /a, delete /a, create /a2", "create /b, delete /b")
-	s.Workload.Judge = scenario.Invariants(scenario.Invariant{Name: "never /a2 with /b",
-		Holds: func(e scenario.Evidence) error {
-			there := map[string]bool{}
-			for _, c := range e.History.Server {
-				there[c.Path] = c.Kind == linearizability.NodeCreated
-				if there["/a2"] && there["/b"] {
-					return fmt.Errorf("both at step %d", c.Step)
+	const order = "changes /y, changes /x, a ends, b ends"
+	for _, c := range []struct {
+		property string
+		listed   []string
+		violated bool
+	}{
+		{"mine", nil, true}, {linearizability.Safety, nil, true}, {"mine", []string{"mine"}, true},
+		{linearizability.Safety, []string{linearizability.Safety}, false},
+	} {
+		s := tiny("put /x", "put /y")
+		s.Workload.Properties = c.listed
+		s.Workload.Judge = func(e scenario.Evidence) (r linearizability.Report, err error) {
+			events := map[int64]string{}
+			for _, change := range e.History.Server {
+				if change.Kind == linearizability.DataChanged {
+					events[change.Step] = "changes " + change.Path
 				}
 			}
-			return nil
-		}})
+			for _, op := range e.History.Ops {
+				events[op.Return] = op.Client + " ends"
+			}
+			var list []string
+			for _, step := range slices.Sorted(maps.Keys(events)) {
+				list = append(list, events[step])
+			}
+			if strings.Join(list, ", ") == order {
+				r.Add(linearizability.Verdict{Property: c.property,
+					Status: linearizability.Violated})
+			}
+			return r, nil
+		}
+		p, err := Prove(t.Context(), s, Bounds{})
+		check.OK(t, err)
+		check.Equal(t, p.Violation != nil, c.violated, "%s of %v: %v", c.property, c.listed, p)
+		if p.Scope() != nil {
+			check.Contains(t, p.Scope().String(), "as far as a client can tell it")
+		}
+	}
+	s := tiny("get /x")
+	s.Workload.Properties = nil
 	p, err := Prove(t.Context(), s, Bounds{})
 	check.OK(t, err)
-	if p.Violation == nil {
-		t.Error(p)
-	}
+	check.Contains(t, p.Scope().String(), "because the judge is your own")
 }
 
 // TestAViolationWithoutFaultsIsTold by each shard alike, also by one that counts no such run. It
@@ -152,6 +187,7 @@ func TestProofFindsATheft(t *testing.T) {
 				})
 			}
 		}
+		s.Workload.Properties = lock.Claims{}.Properties()
 		s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 			return linearizability.Judge(e.History, e.Rest, lock.Claims{Path: "/lock"}), nil
 		}

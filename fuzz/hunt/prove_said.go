@@ -55,7 +55,7 @@ func (s said) clashes(o said) bool {
 
 // compares reports whether a judge may compare the order of two things of different clients, which
 // no client can tell. One of ours compares the delete of an ephemeral node by another client with
-// the calls of its owner. One of the user may compare all changes, calls and returns.
+// calls, such as those of its owner. One of the user may compare all changes, calls and returns.
 func (w *walk) compares(a trace.Thing, saidA said, b trace.Thing, saidB said) bool {
 	if a.Client == b.Client {
 		return false
@@ -68,7 +68,7 @@ func (w *walk) compares(a trace.Thing, saidA said, b trace.Thing, saidB said) bo
 
 // isEvent reports whether a history has something of a thing.
 func isEvent(t trace.Thing, s said) bool {
-	return s.Calls || t.Opaque || len(t.Writes)+len(t.Updates) > 0
+	return s.Calls || t.Own || t.Opaque || len(t.Writes)+len(t.Updates) > 0
 }
 
 // noteSaid notes what scripts have said behind the last event that was chosen. The events behind it

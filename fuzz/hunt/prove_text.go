@@ -81,12 +81,18 @@ func (p *Proof) Scope() *Scope {
 	if p.idle() || p.Violation != nil && len(p.Violation.Scenario.Plan) == 0 {
 		return nil
 	}
+	own := hasOwnJudge(p.Scenario.Workload)
+	first := "every order in which requests of different clients reach the server, as far as a client " +
+		"can tell it"
+	if own {
+		first = "every order in which changes of different clients reach the server, and in which their " +
+			"calls begin and end, because the judge is your own"
+	}
 	s := &Scope{
 		Finished: p.Complete || p.Violation != nil && p.fewest,
 		Judged:   p.seen.of(p.Scenario.Workload),
 		Tried: []string{
-			"every order in which requests of different clients reach the server, as far as a client can " +
-				"tell it",
+			first,
 			"every order in which messages, ends of dials, of pauses and of contexts reach a client",
 			"every order in which one client's call begins and another's ends",
 		},
@@ -132,14 +138,13 @@ func (p *Proof) Scope() *Scope {
 	} else {
 		not("several servers")
 	}
-	if p.own {
-		tried("every order in which changes of different clients reach the server, and in which their " +
-			"calls begin and end, because the judge is no one of zksim's")
+	if own {
+		not("other orders of the begins of sessions")
 	} else {
 		not("other orders of changes that no client can tell apart, of the begins of two calls, and of " +
 			"the ends of two")
 	}
-	if servers <= 1 && faults > 0 && !p.own {
+	if servers <= 1 && faults > 0 && !own {
 		// Then it is not every order; see Prove.
 		s.Tried[2] += ": without a fault all calls; with a fault calls of locks and other holds, of " +
 			"barriers, those answered from memory, and those behind a lost connection"
@@ -155,7 +160,7 @@ func (p *Proof) Scope() *Scope {
 	not("other orders of the zxids of writes that commute, and of the ids of sessions",
 		"other orders of the names in a list of children",
 		"whether the server applies a request before or after a call of another client begins or ends, "+
-			"unless "+related(p.own),
+			"unless "+related(own),
 		"timers that end, and clocks that go on, while a message is under way",
 		fmt.Sprintf("the lengths of pauses and contexts of the script below %v: they take no time, and "+
 			"end in every order; those of a client come at most so far ahead of a message", sim.Lateness),
@@ -169,7 +174,7 @@ func related(own bool) string {
 	if own {
 		return "it changes something"
 	}
-	return "it deletes an ephemeral node of that client"
+	return "it deletes an ephemeral node of another client"
 }
 
 // Alike reports whether two processes of several have the same to try.

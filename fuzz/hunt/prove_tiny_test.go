@@ -24,7 +24,7 @@ import (
 // know what to say of a run in which a client has read an empty node.
 func tiny(scripts ...string) scenario.Scenario {
 	w := scenario.Workload{
-		Name: "steps", Impl: "tiny", Nodes: map[string]string{"/x": "", "/y": "", "/dir": ""},
+		Name: "steps", Impl: "tiny", Properties: []string{linearizability.Safety}, Nodes: map[string]string{"/x": "", "/y": "", "/dir": ""},
 		Play: func(p *scenario.Player, _ scenario.Script) {
 			p.Conn()
 			for step := range strings.SplitSeq(scripts[p.Index()], ", ") {

@@ -98,10 +98,18 @@ func (p *prover) plan(plan []fault.Fault) {
 func (p *prover) newTree(plan []fault.Fault, counts bool) *tree {
 	script := p.Scenario.Script
 	w := &walk{commute: p.commute, all: script.Servers > 1 || len(plan) == 0,
-		shared: script.Goroutines > 1, own: p.own}
+		shared: script.Goroutines > 1, own: hasOwnJudge(p.Scenario.Workload)}
 	w.walkers = []*walker{{walk: w}}
 	return &tree{walk: w, plan: plan, counts: counts,
 		requests: map[string]int{}, events: map[string]int{}, instants: map[time.Duration]bool{}}
+}
+
+// hasOwnJudge reports whether the judge of a workload is the user's. One of ours has a list of its
+// properties.
+func hasOwnJudge(w scenario.Workload) bool {
+	return w.Properties == nil || slices.ContainsFunc(w.Properties, func(property string) bool {
+		return !slices.Contains(linearizability.Properties(), property)
+	})
 }
 
 // planName is a text that is equal for plans with the same faults. Those at one place act in their
@@ -329,7 +337,7 @@ func (p *prover) playWithCounts(r *played, view uint64) {
 // showCounts begins anew, with true counts.
 func (p *prover) showCounts() {
 	anew := newProof(p.Scenario)
-	anew.Bounds, anew.own = p.Bounds, p.own
+	anew.Bounds = p.Bounds
 	*p.Proof = *anew
 	p.units, p.trees, p.planned = 0, nil, map[string]bool{}
 	p.plan(nil)

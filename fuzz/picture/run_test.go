@@ -428,7 +428,7 @@ func recording(server bool) *scenario.Outcome {
 		r.Verdicts[0].Summary += ": a lost its hold at step 3"
 		r.Holds = []linearizability.Hold{{Client: "a", Session: 1, From: 2, Held: 3, Believed: 4}}
 	}
-	return scenario.Recorded("lock", "h.jsonl", h, r, func(int64) string { return "" })
+	return scenario.Recorded("lock", "h.jsonl", h, r, nil)
 }
 
 // TestRecordingsSayWhatIsKnown: nobody knows the faults of a recording. It has a lane of the server
@@ -464,7 +464,7 @@ func TestUseAfterALossIsDrawn(t *testing.T) {
 			Verdicts: []linearizability.Verdict{{Property: linearizability.Belief,
 				Status: linearizability.Violated, Steps: []int64{2, 3, 4}}},
 			Holds: []linearizability.Hold{{Client: "a", From: 2, Held: 1, Believed: 3}},
-		}, func(int64) string { return "" }))
+		}, nil))
 		check.Contains(t, r.Meaning, "a goes on as the owner of the lock (steps 3 to 6), but")
 		check.Equal(t, fmt.Sprint(len(r.Zombies), r.Zombies[0].From, r.Zombies[0].To), "1 3 6")
 	}

@@ -79,7 +79,8 @@ func (c *checker) firstThatFails(best *played, bits []byte, tries *int) *played 
 		p, _ := c.again(bits, func(uint64, []fault.Fault) []fault.Fault { return plan })
 		if p != nil && p.failure != nil &&
 			p.failure.place == c.last.failure.place &&
-			p.failure.reported == c.last.failure.reported {
+			p.failure.reported == c.last.failure.reported &&
+			(!p.failure.reported || p.failure.value == c.last.failure.value) {
 			return p
 		}
 	}

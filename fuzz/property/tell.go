@@ -1,7 +1,6 @@
 package property
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -181,5 +180,8 @@ func (c *checker) lookAtPassed() {
 	if differs || err != nil {
 		report = c.tb.Fatalf
 	}
-	report("zksim: the draws of %s fail no more:\n%s", name, cmp.Or(text, fmt.Sprint(err)))
+	if err != nil {
+		text += err.Error()
+	}
+	report("zksim: the draws of %s fail no more:\n%s", name, text)
 }

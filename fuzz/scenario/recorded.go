@@ -14,7 +14,7 @@ import (
 // Recorded turns a history that was recorded elsewhere into an outcome, for its story and its
 // picture. kind is the kind of the object, and source the name of the recording. No two events of
 // the history may have the same step. Its trace has one line for each step, with the line of the
-// recording behind it where place has one.
+// recording behind it where place, which may be nil, has one.
 func Recorded(
 	kind, source string, h linearizability.History, r linearizability.Report,
 	place func(step int64) string,
@@ -174,6 +174,9 @@ func (t recordedTrace) end(place func(step int64) string) {
 			l.Time, l.Actor, l.Format = at, "file", NoEvent
 		}
 		at = l.Time
+		if place == nil {
+			continue
+		}
 		if at := place(int64(i) + 1); at != "" {
 			l.Format, l.Args = "%s (%s)", append(l.Args, at)
 		}

@@ -26,7 +26,7 @@ func TestARecordedHistoryHasOneLineForEachStep(t *testing.T) {
 		Notices: []lin.Notice{{Client: "third", Step: 8, Time: time.Second, Kind: lin.LockLost}},
 		End:     9, EndTime: time.Second,
 	}
-	o := scenario.Recorded("queue", "q.jsonl", h, lin.Judge(h, nil, queue.Claims{Path: "/q"}), func(int64) string { return "" })
+	o := scenario.Recorded("queue", "q.jsonl", h, lin.Judge(h, nil, queue.Claims{Path: "/q"}), nil)
 	want := []string{
 		"file no event", "worker calls take", "file no event",
 		"server node-deleted /q/n-1 for worker, zxid 3", "worker take returns x",

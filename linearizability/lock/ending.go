@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"slices"
 	"time"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -64,17 +65,12 @@ func (h *hold) endAtServer(history lin.History, nodes holderNodes) {
 
 // lossBy reports whether a notice told the client that the hold was over, and by which step it was.
 // A notice after a release, and after the next grant to its client, is not about this hold. One
-// before the grant may be about an earlier session: then the hold may also have lived on.
+// before the grant may be about an earlier session, unless the client was in that of the grant
+// before: then the hold may also have lived on.
 func (h *hold) lossBy(history lin.History) (step int64, lost bool) {
 	n, expired := judging.FirstNotice(history, h.lock.Client, h.lock.Call, lin.SessionExpired)
-	for expired && n.Step < h.lock.Return {
-		own, known := h.wasSessionAt(history, n)
-		if !known {
-			step, lost = history.End+1, true
-		}
-		if known && own {
-			break
-		}
+	for expired && n.Step < h.lock.Return && !h.wasInSession(history, n.Step) {
+		step, lost = history.End+1, true
 		n, expired = judging.FirstNotice(history, h.lock.Client, n.Step+1, lin.SessionExpired)
 	}
 	expired = expired && (h.unlock == nil || h.next == nil || n.Step < h.next.Return)
@@ -87,20 +83,12 @@ func (h *hold) lossBy(history lin.History) (step int64, lost bool) {
 	return step, lost
 }
 
-// wasSessionAt reports whether the session of the grant was that of its client at a notice of an
-// end of a session. It is known by the last call that returned before, if no other session has
-// ended between them.
-func (h *hold) wasSessionAt(history lin.History, n lin.Notice) (own, known bool) {
-	last := lin.Op{}
-	for _, op := range history.Ops {
-		if op.Client == n.Client && op.Session != 0 &&
-			last.Return < op.Return && op.Return < n.Step {
-			last = op
-		}
-	}
-	before, _ := judging.FirstNotice(history, n.Client, last.Return, lin.SessionExpired)
-	return last.Session == h.lock.Session,
-		last.Session != 0 && h.lock.Session != 0 && before.Step == n.Step
+// wasInSession reports whether a call that returned before a step had the session of the grant.
+func (h *hold) wasInSession(history lin.History, step int64) bool {
+	return h.lock.Session != 0 && slices.ContainsFunc(history.Ops, func(op lin.Op) bool {
+		return op.Client == h.lock.Client && op.Session == h.lock.Session &&
+			op.Return >= 0 && op.Return < step
+	})
 }
 
 // giveUp ends the hold with its signal of loss, if it came before the end. A znode that lives on is

@@ -53,6 +53,9 @@ func Merge(
 	return first.content, lacks, bad, nil
 }
 
+// cutOff is what encoding/json says of a text that ends in the midst.
+const cutOff = "unexpected end of JSON input"
+
 var errOtherReport = errors.New("it is the report of another command")
 
 // A shardReport is the report of one shard.
@@ -78,7 +81,8 @@ func readReports(files []string, partial bool) (
 	by := map[string]string{} // files by shard
 	for _, file := range files {
 		content, early, err := readReport(file)
-		if syntax := (*json.SyntaxError)(nil); partial && errors.As(err, &syntax) {
+		if syntax := (*json.SyntaxError)(nil); partial && errors.As(err, &syntax) &&
+			syntax.Error() == cutOff {
 			cut = append(cut, fmt.Sprintf("%s: %v", file, syntax))
 			continue
 		}

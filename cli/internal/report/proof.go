@@ -54,9 +54,9 @@ func (j *Proof) merge(other mergeable) error {
 		return err
 	}
 	switch {
+	case o.Scope == nil, j.Scope == nil && j.Violation != nil:
 	case j.Scope == nil:
 		j.Scope = o.Scope
-	case o.Scope == nil:
 	case j.Violation == nil && o.Violation == nil && !j.Scope.Alike(o.Scope):
 		return errors.New("it has tried other things than the first report; expected the same " +
 			"numbers of children to be hidden, and one process to prove all if they are not")
