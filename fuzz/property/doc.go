@@ -50,7 +50,7 @@
 // Some flags of package fuzz are here, too. -zksim.html=DIR draws the failure. With the command
 // above, -zksim.step walks through it on the terminal, -zksim.until=N shows it up to a line, and
 // -zksim.diff=FILE shows where it leaves the trace in FILE, which is the output of an earlier go
-// test with -zksim.until. When the bug is mended, these flags show the run of its fail file.
+// test with -zksim.until. When the bug is mended, the last three show the run of its fail file.
 //
 // rapid writes a fail file to testdata/rapid, and this package the plan beside it, if it is not the
 // drawn one. Each later run of the test begins with the files there: commit them. -rapid.failfile
