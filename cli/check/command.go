@@ -228,9 +228,12 @@ func usedAfterLoss(h linearizability.History) (v linearizability.Verdict, bad bo
 	h = h.Sorted()
 	for i, use := range h.Ops {
 		granted, known := holdOf(h.Ops[:i], use)
+		if !known {
+			continue
+		}
 		for _, n := range h.Notices {
 			over := n.Kind == linearizability.SessionExpired || n.Kind == linearizability.LockLost
-			if known && over && n.Client == use.Client && n.Step > granted.Return &&
+			if over && n.Client == use.Client && n.Step > granted.Return &&
 				n.Step < use.Call && (n.Token == 0 || n.Token == granted.Token) {
 				return linearizability.Verdict{
 					Property: linearizability.Belief, Status: linearizability.Violated,
