@@ -259,7 +259,8 @@ func (k Kind) strikesServer() bool {
 		PauseServer}, k)
 }
 
-func (k Kind) info() (KindInfo, bool) {
+// Info is what is known of the kind; false if there is no such kind.
+func (k Kind) Info() (KindInfo, bool) {
 	for _, info := range Kinds() {
 		if info.Kind == k {
 			return info, true
@@ -308,7 +309,7 @@ func Parse(line string) (Fault, error) {
 		return Fault{}, fmt.Errorf("fault is empty; expected a kind such as %q", DropReply)
 	}
 	f := Fault{Kind: Kind(words[0])}
-	if _, ok := f.Kind.info(); !ok {
+	if _, ok := f.Kind.Info(); !ok {
 		return Fault{}, unknownKind(words[0])
 	}
 	words = words[1:]
@@ -394,7 +395,7 @@ const MostDuration = 24 * time.Hour
 
 // Validate returns an error for an invalid Fault.
 func (f Fault) Validate() error {
-	info, ok := f.Kind.info()
+	info, ok := f.Kind.Info()
 	if !ok {
 		return unknownKind(string(f.Kind))
 	}

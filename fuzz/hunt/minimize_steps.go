@@ -196,7 +196,8 @@ func (m *minimizer) simplifyKind(i int) {
 		if f.Kind == kind {
 			break
 		}
-		if f.Kind, f.Code = kind, ""; !hasDuration(kind) {
+		info, _ := kind.Info()
+		if f.Kind, f.Code = kind, ""; !info.Lasts {
 			f.For = 0
 		}
 		faults = append(faults, f)
@@ -205,15 +206,6 @@ func (m *minimizer) simplifyKind(i int) {
 }
 
 func needsEnsemble(f fault.Fault) bool { return f.Kind.NeedsEnsemble() }
-
-func hasDuration(kind fault.Kind) bool {
-	for _, info := range fault.Kinds() {
-		if info.Kind == kind {
-			return info.Lasts
-		}
-	}
-	return false
-}
 
 func (m *minimizer) lowerCoordinate(i int) {
 	f := m.best.Scenario.Plan[i]

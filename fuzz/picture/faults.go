@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"html"
-	"slices"
 	"strings"
 
 	"github.com/zksim/zksim/fakezk/fault"
@@ -28,7 +27,7 @@ func (r reader) plan() []planned {
 // meansOf says in words what a fault does: the meaning of its kind, made to fit the fields of the
 // fault.
 func meansOf(f fault.Fault) string {
-	i := slices.IndexFunc(fault.Kinds(), func(k fault.KindInfo) bool { return k.Kind == f.Kind })
+	kind, _ := f.Kind.Info()
 	client := ""
 	switch {
 	case f.Client != "":
@@ -60,7 +59,7 @@ func meansOf(f fault.Fault) string {
 		" before the request is applied", before,
 		"this error, such as NoAuth", "the error "+f.Code,
 		" D", " "+f.For.String(),
-	).Replace(fault.Kinds()[i].Meaning)
+	).Replace(kind.Meaning)
 }
 
 // isRecorded reports whether a run was recorded elsewhere: its clients played no script.
