@@ -10,6 +10,7 @@
 package txnlog
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -37,8 +38,9 @@ const (
 )
 
 // Read returns the entries with a zxid above after, in order. folder is the server's dataLogDir, by
-// default its dataDir. An entry that the server is still writing is left out, and so are the files
-// with the names of without.
+// default its dataDir. An incomplete entry at the end of a file is left out: the server is still
+// writing it, or was killed then. If a complete entry follows it the file is damaged, an error.
+// The files with the names of without are left out.
 func Read(folder string, after int64, without ...string) ([]proto.LogEntry, error) {
 	files, err := list(folder, "log.", without)
 	if err != nil {
@@ -130,6 +132,11 @@ func parse(entries []proto.LogEntry, data []byte, after int64) ([]proto.LogEntry
 			return nil, fmt.Errorf("at byte %d: %w", len(data)-len(rest), err)
 		}
 		if n == 0 {
+			if behind := nextComplete(rest); behind > 0 {
+				at := len(data) - len(rest)
+				return nil, fmt.Errorf("at byte %d: %w: no complete entry, but one at byte %d",
+					at, ErrCorrupt, at+behind)
+			}
 			return entries, nil
 		}
 		rest = rest[n:]
@@ -141,6 +148,17 @@ func parse(entries []proto.LogEntry, data []byte, after int64) ([]proto.LogEntry
 			entries = append(entries, e)
 		}
 	}
+}
+
+// nextComplete is the offset of the first complete entry behind the first byte, 0 if there is none.
+func nextComplete(rest []byte) int {
+	rest = bytes.TrimRight(rest, "\x00") // an end mark is not zero
+	for at := 1; at < len(rest); at++ {
+		if _, n, err := next(rest[at:]); n > 0 && err == nil {
+			return at
+		}
+	}
+	return 0
 }
 
 // next returns the record of the first entry and the length n of the entry. n is 0 if

@@ -177,6 +177,16 @@ func TestErrorsNameTheFileAndTheByte(t *testing.T) {
 	flipped[headBytes+leadBytes+30] ^= 1
 	negative := logFile(entry(1, "/a"))
 	binary.BigEndian.PutUint32(negative[headBytes+8:], 1<<31)
+	two := func(at int, b byte) []byte { // a byte of the first of two entries is another one
+		log := logFile(entry(1, "/a"), entry(2, "/b"))
+		log[at] = b
+		return log
+	}
+	first := len(logFile(entry(1, "/a")))
+	long, noMark := two(headBytes+8, 'g'), two(first-1, 'b')
+	noLead := two(headBytes, 0)
+	copy(noLead[headBytes:], make([]byte, leadBytes))
+	behind := fmt.Sprintf("at byte 16: corrupt: no complete entry, but one at byte %d", first)
 	unknown := entry(1, "/a")
 	binary.BigEndian.PutUint32(unknown[28:], 77)
 	for _, test := range []struct {
@@ -188,6 +198,9 @@ func TestErrorsNameTheFileAndTheByte(t *testing.T) {
 		{"log.1", []byte("something else entirely"), ErrCorrupt, "begins with"},
 		{"log.1", flipped, ErrCorrupt, "at byte 16: corrupt: checksum"},
 		{"log.1", negative, ErrCorrupt, "an entry of -2147483648 bytes"},
+		{"log.1", long, ErrCorrupt, behind},
+		{"log.1", noMark, ErrCorrupt, behind},
+		{"log.1", noLead, ErrCorrupt, behind},
 		{"log.1", logFile(entry(1, "/a")[:34]), wire.ErrMalformed, "log entry delete"},
 		{"log.1", logFile(unknown), wire.ErrUnknownOp, "77"},
 		{"log.xyz", logFile(), ErrCorrupt, "does not end in a zxid"},
