@@ -178,8 +178,10 @@ func jsonText(text string) string {
 	return notInYAML.Replace(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// notInYAML escapes the characters of JSON that YAML takes for a line break or does not have.
-var notInYAML = strings.NewReplacer("\u0085", `\u0085`, "\ufffe", `\ufffe`, "\uffff", `\uffff`)
+// notInYAML escapes the characters of JSON that YAML takes for a line break, does not have, or that
+// yamldoc refuses.
+var notInYAML = strings.NewReplacer("\u0085", `\u0085`, "\ufeff", `\ufeff`, "\ufffe", `\ufffe`,
+	"\uffff", `\uffff`)
 
 func yamlTree(b *bufio.Writer, t Tree) {
 	b.WriteString("# A tree of znodes. Serve it with: zksim serve --load FILE\n")

@@ -282,6 +282,22 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 	}
 }
 
+// TestByteOrderMarkWithinText, where the YAML library may take it for one at the start of a line:
+// it does if the mark is at the beginning of what it has read at once, some hundred bytes.
+func TestByteOrderMarkWithinText(t *testing.T) {
+	for n := 480; n < 520; n++ {
+		id := strings.Repeat("x", n) + "\ufeff"
+		want := Tree{Nodes: []view.NodeSpec{
+			{Path: "/a", ACL: []view.ACL{{Scheme: "digest", ID: id}}}, {Path: "/b", ACL: openACL()}}}
+		text := want.Text(YAML)
+		got, err := Parse("tree", YAML, text)
+		check.OK(t, err)
+		check.Equal(t, diffTrees(want, got), "", "%d bytes before the mark", n)
+	}
+	_, err := Parse("tree", YAML, []byte("/a: \"b\ufeff\"\n"))
+	check.Contains(t, fmt.Sprint(err), `tree:1:7: found a byte order mark; expected \ufeff, in double`)
+}
+
 // TestLongTreeFileIsReadInBatches: the place of an error is right beyond the
 // first batch of tokens, and reading takes no quadratic time.
 func TestLongTreeFileIsReadInBatches(t *testing.T) {

@@ -81,8 +81,8 @@ func (r reader) checkBytes() error {
 		switch {
 		case c == utf8.RuneError && n == 1:
 			return place.Wrong("found a byte that is not UTF-8")
-		case c == '\ufeff' && len(rest) == len(r.text):
-			return place.Wrong("found a byte order mark")
+		case c == '\ufeff': // the library may take one within a text for the start of a line
+			return place.Wrong("found a byte order mark; " + `expected \ufeff, in double quotes`)
 		case c == '\n':
 			place = Place{place.Line + 1, 0}
 		case c < ' ' && c != '\t' && c != '\r' || c == '\ufffe' || c == '\uffff':
