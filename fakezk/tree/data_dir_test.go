@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"hash/adler32"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -277,6 +278,8 @@ func TestDamagedDataDirs(t *testing.T) {
 			t.Errorf("%s: %v; want %s in it", c.about, err, c.want)
 		}
 	}
-	_, err := ReadFile(t.TempDir())
+	_, err := ReadFile(filepath.Join(t.TempDir(), "zookepper"))
+	check.Is(t, err, fs.ErrNotExist)
+	_, err = ReadFile(t.TempDir())
 	check.Contains(t, fmt.Sprint(err), "no data of a server; expected files snapshot.ZXID and log.ZXID")
 }

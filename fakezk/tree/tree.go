@@ -69,15 +69,15 @@ func ReadFile(name string, without ...string) (Tree, error) {
 	if len(without) > 0 {
 		return Tree{}, fmt.Errorf("%s: is no data directory; only files of one can be left out", name)
 	}
-	format, err := FormatOf(name)
-	if err != nil {
-		return Tree{}, err
-	}
 	f, err := os.Open(name)
 	if err != nil {
 		return Tree{}, err
 	}
 	defer f.Close() // read only: nothing is lost
+	format, err := FormatOf(name)
+	if err != nil {
+		return Tree{}, err
+	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
 	if err != nil {
 		return Tree{}, err // the error names the file
