@@ -34,7 +34,7 @@ func version(name string, read func() (*debug.BuildInfo, bool)) string {
 	}
 	if number == unknown || number == "replaced" || number == "(devel)" ||
 		strings.HasPrefix(number, "v0.0.0") {
-		number = release + " (" + number + ")"
+		number = release + " (" + strings.Trim(number, "()") + ")"
 	}
 	return fmt.Sprintf("%s: %s %s, %s", name, modulePath, number, info.GoVersion)
 }

@@ -42,6 +42,11 @@ func TestVersion(t *testing.T) {
 			}, "zksim: github.com/zksim/zksim v0.1.0 (v0.0.0), go1.26.0",
 		},
 		{
+			"a build without version control", debug.BuildInfo{GoVersion: "go1.26.0",
+				Main: debug.Module{Path: own.Path, Version: "(devel)"}},
+			"zksim: github.com/zksim/zksim v0.1.0 (devel), go1.26.0",
+		},
+		{
 			"a test", debug.BuildInfo{GoVersion: "go1.26.0"},
 			"zksim: github.com/zksim/zksim v0.1.0 (unknown version), go1.26.0",
 		},
