@@ -42,14 +42,17 @@ func (m *minimizer) dropMissed() {
 	}
 }
 
-// withoutMissed is an outcome without the faults that match nothing in its run.
+// withoutMissed is an outcome without the faults that match nothing in its run. Those bound to a
+// time have a line in the trace: they stay in Result.Missed, so that the story explains the line.
 func withoutMissed(o *scenario.Outcome) *scenario.Outcome {
 	small, result := *o, *o.Result
 	plan := slices.Clone(o.Scenario.Plan)
 	small.Scenario.Plan = slices.DeleteFunc(plan, func(f fault.Fault) bool {
 		return slices.Contains(o.Result.Missed, f)
 	})
-	result.Missed = nil
+	result.Missed = slices.DeleteFunc(slices.Clone(o.Result.Missed), func(f fault.Fault) bool {
+		return f.At == 0
+	})
 	small.Result = &result
 	return &small
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -137,6 +138,16 @@ func TestMinimizeKeepsNoFaultThatMatchesNothing(t *testing.T) {
 	check.Equal(t, len(small.Scenario.Plan)+len(small.Result.Missed), 0)
 	check.Equal(t, small.Scenario.Script.Clients, 5)
 	check.Contains(t, small.Story(), "what happened (step, time, who):")
+
+	// But the line of a fault whose time came stays in the trace: the story says what it is.
+	came := plan(t, "blackhole 30ms client=a at=82ms")[0]
+	found.Scenario.Plan = []fault.Fault{came}
+	found.Result.Missed = []fault.Fault{came}
+	small, _, err = hunt.Minimize(t.Context(), found)
+	check.OK(t, err)
+	check.Equal(t, len(small.Scenario.Plan), 0)
+	check.Contains(t, small.Story(),
+		"fault: blackhole 30ms client=a at=82ms, which matches nothing in this run")
 }
 
 func TestMinimizeRefusesWhatIsNotViolated(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 func (r reader) plan() []planned {
 	plan := []planned{}
-	for _, f := range r.Scenario.Plan {
+	for _, f := range r.Faults() {
 		p := planned{Fault: f.String(), means: meansOf(f)}
 		for _, s := range r.Result.Strikes {
 			if s.Fault == f && p.Step == 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -28,7 +29,7 @@ func (o *Outcome) Story() string {
 	if len(o.Scenario.Plan) == 0 && o.Scenario.recorded == nil {
 		b.WriteString("  no faults\n")
 	}
-	for _, f := range o.Scenario.Plan {
+	for _, f := range o.Faults() {
 		note := ""
 		if slices.Contains(o.Result.Missed, f) {
 			note = ", which matches nothing in this run"
@@ -48,6 +49,18 @@ func (o *Outcome) Story() string {
 		fmt.Fprintf(&b, "\nwhere it hangs, the innermost call first:\n\n%s", o.Hangs)
 	}
 	return b.String()
+}
+
+// Faults lists the faults that the run had. Those that match nothing, and were left out of the plan
+// for that, are the last.
+func (o *Outcome) Faults() []fault.Fault {
+	faults := slices.Clone(o.Scenario.Plan)
+	for _, f := range o.Result.Missed {
+		if !slices.Contains(faults, f) {
+			faults = append(faults, f)
+		}
+	}
+	return faults
 }
 
 // Measurements are the measured values besides the verdicts, one line each.
