@@ -17,10 +17,15 @@ import (
 // meaning says what a violation means from now on, for a reader who does not know ZooKeeper. It is
 // "" if nothing is violated. It is made of the facts of the run, so that it fits any object.
 func meaning(o *scenario.Outcome) string {
-	if of := meanings[o.Property()]; of != nil {
+	property := o.Property()
+	switch of := meanings[property]; {
+	case property == "":
+		return ""
+	case of != nil:
 		return of(findingOf(o))
 	}
-	return ""
+	return fmt.Sprintf("The code breaks “%s”, a promise that its own test names. Its users can meet "+
+		"the same.", property)
 }
 
 // meanings are those of each property.

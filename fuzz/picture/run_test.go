@@ -322,6 +322,7 @@ func hostileRun(t *testing.T) *scenario.Outcome {
 func TestNoTextEndsTheScript(t *testing.T) {
 	drawn, err := draw(hostileRun(t), evil)
 	check.OK(t, err)
+	check.Contains(t, string(drawn), "a promise that its own test names")
 	page := string(drawn) + faultsHTML(nil, []planned{{Fault: evil}})
 	if n := strings.Count(page, "</script"); n != 2 {
 		t.Errorf("the page has %d ends of scripts; want 2", n)
