@@ -24,6 +24,7 @@ type atRest struct {
 	nodes    []view.Node
 	sessions []view.Session
 	watches  []view.Watch
+	diverged string // how the servers differ
 }
 
 // noteAtRest returns the state of the servers before the end, and ends the journal. A node that
@@ -37,20 +38,89 @@ func (r *run) noteAtRest(ctx context.Context) (last atRest, err error) {
 		err = r.servers.fromOutside(ctx, func(conn *zk.Conn) error {
 			return r.guest.noteAtRest(conn, &last)
 		})
-		return last, err
+	} else {
+		err = r.noteServersAtRest(ctx, &last)
 	}
+	if err == nil {
+		last.diverged, err = r.servers.divergence(ctx, r.guest.root)
+	}
+	return last, err
+}
+
+// noteServersAtRest is for servers of our own.
+func (r *run) noteServersAtRest(ctx context.Context, last *atRest) (err error) {
 	var leader int
 	if leader, last.zxid, err = r.servers.leader(ctx); err != nil {
-		return last, err
+		return err
 	}
 	if last.sessions, err = r.sessionsAtRest(ctx, leader); err != nil {
-		return last, err
+		return err
 	}
-	err = r.servers.fromOutside(ctx, func(conn *zk.Conn) (err error) {
+	return r.servers.fromOutside(ctx, func(conn *zk.Conn) (err error) {
 		last.nodes, err = guestRoot("").nodes(conn)
 		return err
 	})
-	return last, err
+}
+
+// divergence says how the nodes of the clients differ at the servers of an ensemble, "" if they do
+// not, or if fewer than two servers answer. It looks several times, since a session may end
+// meanwhile.
+//
+// They differ in a real ensemble if a server has kept a write that was lost with a leader
+// (ZOOKEEPER-5010). Nothing that a client does is right then.
+func (s *servers) divergence(ctx context.Context, root guestRoot) (differs string, err error) {
+	for try := 0; len(s.list) > 1 && (try == 0 || try < 5 && differs != ""); try++ {
+		sleep(ctx, time.Duration(try)*roundPause)
+		differs = ""
+		first, nodes := 0, []view.Node(nil)
+		for i, address := range s.addresses() {
+			var those []view.Node
+			err := s.connected(ctx, address, leastShare, func(conn *zk.Conn) (err error) {
+				those, err = root.nodes(conn)
+				return err
+			})
+			switch {
+			case errors.As(err, new(unreachable)):
+				continue
+			case err != nil:
+				return "", err
+			case nodes == nil:
+				first, nodes = i, those
+			case differs == "":
+				differs = difference(first, nodes, i, those)
+			}
+		}
+	}
+	return differs, nil
+}
+
+// difference says how the nodes of two servers differ, "" if they do not.
+func difference(first int, nodes []view.Node, second int, those []view.Node) string {
+	rest := map[string]view.Node{}
+	for _, t := range those {
+		rest[t.Path] = t
+	}
+	for _, n := range nodes {
+		t, ok := rest[n.Path]
+		delete(rest, n.Path)
+		switch {
+		case !ok || t.Czxid != n.Czxid:
+			return onlyAt(n, first, second)
+		case t.Mzxid != n.Mzxid:
+			return fmt.Sprintf("%s has different data at servers %d and %d", n.Path, first+1, second+1)
+		}
+	}
+	for _, t := range those {
+		if _, ok := rest[t.Path]; ok {
+			return onlyAt(t, second, first)
+		}
+	}
+	return ""
+}
+
+func onlyAt(n view.Node, has, hasNot int) string {
+	return fmt.Sprintf("server %d has a node %s, made at zxid %d, that server %d does not have",
+		has+1, n.Path, n.Czxid, hasNot+1)
 }
 
 // leader asks the servers which of them leads, or is the only one, and returns the newest zxid that

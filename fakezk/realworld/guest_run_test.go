@@ -8,9 +8,11 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/internal/check"
 )
 
@@ -152,4 +154,50 @@ func TestNoLeaderIsToldWithTheServers(t *testing.T) {
 	s := &servers{list: []Server{At("127.0.0.1:1"), At("127.0.0.1:2")}}
 	_, _, err := s.leader(ctx)
 	check.Contains(t, fmt.Sprint(err), "no server of 127.0.0.1:1,127.0.0.1:2 leads")
+}
+
+// TestServersThatHaveDivergedAreNamed: two servers that know nothing of each other are taken for an
+// ensemble. Some servers of a real one can be like that for ever (ZOOKEEPER-5010).
+func TestServersThatHaveDivergedAreNamed(t *testing.T) {
+	t.Parallel()
+	one, two := fakezk.Start(t), fakezk.Start(t)
+	const ours = "/ours"
+	w := guestWorld(t, one, func(_ context.Context, c *Client) {
+		_, err := c.Conn().Create(ours, nil, 0, zk.WorldACL(zk.PermAll))
+		check.OK(t, err)
+	})
+	result, err := w.Run(t.Context())
+	check.OK(t, err)
+	check.Equal(t, result.Diverged, "")
+	w.Servers = append(w.Servers, w.Servers[0])
+	result, err = w.Run(t.Context())
+	check.OK(t, err)
+	check.Equal(t, result.Diverged, "", "two addresses of one server")
+	w.Servers[1] = At(two.Listen(t))
+	result, err = w.Run(t.Context())
+	check.OK(t, err)
+	check.Contains(t, result.Diverged, "server 1 has a node /, made at zxid ")
+	check.Contains(t, result.Diverged, ", that server 2 does not have")
+}
+
+func TestDifferenceOfTwoServers(t *testing.T) {
+	t.Parallel()
+	a, b := view.Node{Path: "/a", Czxid: 1, Mzxid: 1}, view.Node{Path: "/b", Czxid: 2, Mzxid: 2}
+	again, changed := a, a
+	again.Czxid, changed.Mzxid = 3, 3
+	for _, c := range []struct {
+		one, two []view.Node
+		want     string
+	}{
+		{[]view.Node{a, b}, []view.Node{a, b}, ""},
+		{[]view.Node{a, b}, []view.Node{a},
+			"server 1 has a node /b, made at zxid 2, that server 3 does not have"},
+		{[]view.Node{a}, []view.Node{a, b},
+			"server 3 has a node /b, made at zxid 2, that server 1 does not have"},
+		{[]view.Node{a}, []view.Node{again},
+			"server 1 has a node /a, made at zxid 1, that server 3 does not have"},
+		{[]view.Node{a}, []view.Node{changed}, "/a has different data at servers 1 and 3"},
+	} {
+		check.Equal(t, difference(0, c.one, 2, c.two), c.want)
+	}
 }

@@ -207,6 +207,7 @@ func (r *run) conclude(base int64, last atRest) error {
 		r.journal.change(c)
 	}
 	out.Nodes, out.Sessions, out.Watches = last.nodes, last.sessions, last.watches
+	out.Diverged = last.diverged
 	out.Elapsed, out.Down = last.at, r.outages.longest
 	out.Missed, out.Stalled = r.proxy.missed(), r.clock.longestStall()
 	r.journal.into(out)

@@ -88,6 +88,9 @@ type Result struct {
 	// says nothing about it. Down is the longest time that a server was down for a Restart or a
 	// failover.
 	Stalled, Down time.Duration
+	// Diverged says how the nodes differ at the servers of a real ensemble when the run has ended;
+	// "" if they do not.
+	Diverged string
 
 	messages []pendingMessage
 }

@@ -30,7 +30,8 @@ var (
 
 // pool lends servers or ensembles, each to one run at a time.
 type pool struct {
-	idle chan []realworld.Server
+	idle  chan []realworld.Server
+	start func() []realworld.Server // an ensemble in place of one that has diverged
 }
 
 // startPool starts the servers. They stop when the test ends.
@@ -46,12 +47,14 @@ func startPool(t *testing.T, size int) *pool {
 // startEnsemble starts an ensemble of three servers. They stop when the test ends.
 func startEnsemble(t *testing.T) *pool {
 	t.Helper()
-	var servers []realworld.Server
-	for _, s := range realzk.StartEnsemble(t, 3, options()) {
-		servers = append(servers, s)
-	}
 	p := &pool{idle: make(chan []realworld.Server, 1)}
-	p.idle <- servers
+	p.start = func() (servers []realworld.Server) {
+		for _, s := range realzk.StartEnsemble(t, 3, options()) {
+			servers = append(servers, s)
+		}
+		return servers
+	}
+	p.idle <- p.start()
 	return p
 }
 
@@ -73,7 +76,12 @@ func (p *pool) run(t *testing.T, s scenario.Scenario) (*scenario.Outcome, error)
 	t.Helper()
 	servers := <-p.idle
 	defer func() { p.idle <- servers }()
-	return s.RunReal(t.Context(), servers, 0)
+	o, err := s.RunReal(t.Context(), servers, 0)
+	if err == nil && o.Result.Diverged != "" {
+		t.Logf("a new ensemble is started: %s\n%s", o.Result.Diverged, o.Result.Trace)
+		servers = p.start()
+	}
+	return o, err
 }
 
 // each calls do n times at once. The number of servers bounds how many runs go on.

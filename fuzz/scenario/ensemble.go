@@ -93,16 +93,23 @@ func (s Scenario) Kinds() []fault.KindInfo {
 	})
 }
 
-// excuseGuest makes violations unknown if some writes have no known outcome.
-func (o *Outcome) excuseGuest() {
-	if o.Result.Unanswered == 0 {
+// excuseServers makes violations unknown if some writes have no known outcome, or if the servers
+// have different trees: both may be the reason, and neither is the fault of a client.
+func (o *Outcome) excuseServers() {
+	why := ""
+	switch r := o.Result; {
+	case r.Diverged != "":
+		why = "the servers have diverged, a bug of theirs such as ZOOKEEPER-5010: " + r.Diverged
+	case r.Unanswered > 0:
+		why = fmt.Sprintf("it is unknown whether %d writes were applied, whose connections were lost",
+			r.Unanswered)
+	default:
 		return
 	}
 	for i, v := range o.Report.Verdicts {
 		if v.Status == linearizability.Violated {
 			o.Report.Verdicts[i].Status = linearizability.Unknown
-			o.Report.Verdicts[i].Summary = fmt.Sprintf("it is unknown whether %d writes were "+
-				"applied, whose connections were lost: %s", o.Result.Unanswered, v.Summary)
+			o.Report.Verdicts[i].Summary = why + ": " + v.Summary
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (s Scenario) judgeReal(result *trace.Result, players []*Player) (*Outcome, 
 	}
 	o.Scenario.Plan = plan
 	o.excuse()
-	o.excuseGuest()
+	o.excuseServers()
 	return o, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -33,6 +34,24 @@ func TestStalledRunsSayNothingOfPropertiesWithATimeLimit(t *testing.T) {
 		if got := o.Status(); got != test.want {
 			t.Errorf("stalled for %s, busy %v, %s is violated: %s", test.stalled, test.busy,
 				test.property, got)
+		}
+	}
+}
+
+// TestDivergedServersAccuseNobody, whatever is violated.
+func TestDivergedServersAccuseNobody(t *testing.T) {
+	for diverged, want := range map[string]linearizability.Status{
+		"": linearizability.Violated, "server 2 has a node /a": linearizability.Unknown,
+	} {
+		o := &Outcome{Result: &trace.Result{Diverged: diverged}}
+		o.Report.Verdicts = []linearizability.Verdict{
+			{Property: linearizability.Safety, Status: linearizability.Violated, Summary: "two owners"},
+		}
+		o.excuseServers()
+		check.Equal(t, o.Status(), want, "%q", diverged)
+		if diverged != "" {
+			check.Contains(t, o.Report.Verdicts[0].Summary,
+				"ZOOKEEPER-5010: server 2 has a node /a: two owners")
 		}
 	}
 }
