@@ -2,6 +2,7 @@ package gallery_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"path/filepath"
@@ -54,6 +55,27 @@ func TestExhibitsAreDescribed(t *testing.T) {
 			t.Errorf("absent %+v: expected a reason, a report, and no exhibit", m)
 		}
 	}
+}
+
+// TestTrackRecordCountsTheExhibits: the numbers of its page.
+func TestTrackRecordCountsTheExhibits(t *testing.T) {
+	n := map[string]int{}
+	for _, e := range gallery.Exhibits() {
+		switch {
+		case e.Published():
+			n["published"]++
+		default:
+			n[string(e.Source)]++
+		}
+	}
+	page := testrun.ReadFile(t, "../../docs/track-record.md")
+	for _, m := range regexp.MustCompile(`(?m)^\| (published|ours|planted) \| .* \| (\d+) \|$`).
+		FindAllStringSubmatch(page, -1) {
+		check.Equal(t, m[2], fmt.Sprint(n[m[1]]), m[1])
+		delete(n, m[1])
+	}
+	check.Equal(t, len(n), 0, "sources without a row: %v", n)
+	check.Contains(t, page, fmt.Sprintf("hunts the %d exhibits", len(stories(t))))
 }
 
 // scenarioOf and storyOf name the files of an exhibit.
