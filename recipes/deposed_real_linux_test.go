@@ -18,11 +18,24 @@ import (
 )
 
 // TestReadsAtARealDeposedLeader: as TestReadsAtADeposedLeader, on a real ensemble whose leader is
-// stopped and goes on.
+// stopped and goes on. On a busy machine it may have noticed before it is asked: then another one
+// is.
 func TestReadsAtARealDeposedLeader(t *testing.T) {
 	if !testrun.Full() {
 		t.Skip("a real ensemble takes a quarter of a minute; -full plays it")
 	}
+	for range 4 {
+		if readAtARealDeposedLeader(t) || t.Failed() {
+			return
+		}
+	}
+	t.Error("each time the old leader had noticed before it was asked")
+}
+
+// readAtARealDeposedLeader reports whether the leader did not know that it was deposed when it was
+// asked.
+func readAtARealDeposedLeader(t *testing.T) (wasDeposed bool) {
+	t.Helper()
 	servers := realzk.StartEnsemble(t, 3, realzk.Options{TickTime: time.Second})
 	leader := realLeader(t, servers)
 	old, beside := realClient(t, servers[leader]), realClient(t, servers[(leader+1)%3])
@@ -43,7 +56,9 @@ func TestReadsAtARealDeposedLeader(t *testing.T) {
 
 	n, err := NewCounter(old, "/c", SyncOnly()).Get(ctx)
 	check.OK(t, err)
-	check.Equal(t, n, 1, "the counter with a sync alone")
+	if n != 1 {
+		return false
+	}
 	var reads sync.WaitGroup // all at once, as the old leader notices soon
 	for what, read := range map[string]func() (string, error){
 		"counter": func() (string, error) {
@@ -73,6 +88,7 @@ func TestReadsAtARealDeposedLeader(t *testing.T) {
 		})
 	}
 	reads.Wait()
+	return true
 }
 
 func realClient(t *testing.T, s *realzk.Server) *zk.Conn {
