@@ -37,6 +37,7 @@ type touches struct {
 	reads, writes, updates []string
 	numbered               []string
 	nodes, parents         []string // with watches that fire: of data, and of children
+	creates                []string // parents of new nodes
 	opaque                 bool     // it is not known
 
 	countsHidden bool // stats do not tell of children
@@ -68,6 +69,7 @@ func (t *touches) add(req proto.Request) {
 			t.updates = append(t.updates, parent+counter)
 		}
 		t.change(path, parent)
+		t.creates = append(t.creates, parent)
 	case *proto.Delete:
 		t.change(path, parent)
 		t.writes = append(t.writes, path+deleted)
@@ -117,8 +119,8 @@ func (t *touches) refuse(req proto.Request) {
 		}
 	case *proto.Create:
 		t.reads = append(t.reads, path, parent)
-		if r.Flags&sequential != 0 {
-			t.reads = append(t.reads, parent+counter)
+		if r.Flags&sequential != 0 { // the node with the number may be there, or not
+			t.reads = append(t.reads, parent+counter, parent+children)
 		}
 	case *proto.Delete:
 		t.reads = append(t.reads, parts(path, being, content, children)...)
@@ -158,14 +160,15 @@ func (t *turns) touched(h head) touches {
 // does nothing at a single server.
 func (t *turns) describeRequest(d *trace.Thing, h head) {
 	d.Kind = trace.AtServer
-	d.Reads, d.Writes, d.Numbered, d.Opaque, d.Steals = nil, nil, nil, false, false
+	d.Reads, d.Writes, d.Numbered, d.Creates = nil, nil, nil, nil
+	d.Opaque, d.Steals = false, false
 	if h.message.End != nil || d.Number == 1 && t.engine.Servers() == 1 {
 		return
 	}
 	var does touches
 	if d.Number > 1 {
 		does = t.touched(h)
-		d.Steals = t.steals(h.link.process, does)
+		d.Steals, d.Creates = t.steals(h.link.process, does), does.creates
 	}
 	if t.engine.Servers() > 1 {
 		does = t.atEnsemble(d, h, does)

@@ -45,6 +45,9 @@ type Thing struct {
 	// Steals says that a request deletes an ephemeral node of another session than those of its
 	// client.
 	Steals bool
+	// Creates are the nodes below which a request creates one. Two creates below one node commute,
+	// but a judge may compare their order: which element of a queue was the first?
+	Creates []string
 	// After is the thing that has brought it about: its number among all that have come, from 1; 0
 	// if there is none.
 	After int

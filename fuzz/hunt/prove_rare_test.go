@@ -110,6 +110,10 @@ func TestProofsFindRareRuns(t *testing.T) {
 				func(a, b []linearizability.Op) bool {
 					return a[3].Return < b[1].Call && b[1].OK() && b[1].Output == ""
 				})},
+		{"a sequential create is not refused", Bounds{},
+			rareNumber(func(a, _ []linearizability.Op) bool { return a[0].Output == "made" })},
+		{"and the other way round", Bounds{},
+			rareNumber(func(a, _ []linearizability.Op) bool { return a[0].Output == "refused" })},
 		{"a timer of the code ends within a pause", Bounds{},
 			rareInTime("get /x")},
 	} {
@@ -119,6 +123,33 @@ func TestProofsFindRareRuns(t *testing.T) {
 			check.Equal(t, p.Violation != nil, true, "%s", p)
 		})
 	}
+}
+
+// rareNumber is a scenario of two clients that meet within a call. Then a makes a sequential node
+// whose number is taken, and b deletes the node that has it.
+func rareNumber(isIt func(a, b []linearizability.Op) bool) scenario.Scenario {
+	meets := func(own, other string, do func(c *zk.Conn) string) code {
+		return func(p *scenario.Player) string {
+			c := p.Conn()
+			_, _ = c.Create(own, nil, 0, everybody)
+			awaitNode(c, other)
+			return do(c)
+		}
+	}
+	s := rare([]any{meets("/a", "/b", func(c *zk.Conn) string {
+		if _, err := c.Create("/dir/n-", nil, zk.FlagSequence, everybody); err != nil {
+			return "refused"
+		}
+		return "made"
+	})}, []any{meets("/b", "/a", func(c *zk.Conn) string {
+		for range 3 {
+			_, _, _ = c.Get("/b")
+		}
+		_ = c.Delete("/dir/n-0000000001", -1)
+		return ""
+	})}, isIt)
+	s.Workload.Nodes = map[string]string{"/dir": "", "/dir/n-0000000001": ""}
+	return s
 }
 
 // rareInTime is a scenario that is violated if a timer of the code ends within a pause of a script.

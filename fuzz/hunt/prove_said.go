@@ -21,6 +21,7 @@ type said struct {
 	Ends   bool `json:"ends"`
 	Calls  bool `json:"calls"` // or returns
 	AtOnce bool `json:"at_once"`
+	Dated  bool `json:"dated,omitempty"` // begins or ends a call that judges compare with changes
 }
 
 // holdBegins are the operations whose return begins what a judge compares with what other clients
@@ -35,6 +36,11 @@ var (
 	// another client's: a wait passes only behind the call of a remove.
 	awaited = []string{ops.Enter, ops.Leave, ops.Wait, ops.Set, ops.Remove}
 
+	// dated are the operations whose begins and ends judges compare with the changes of others: was
+	// the barrier down at some moment of a wait, and were all votes there at the end of a call that
+	// says committed?
+	dated = append([]string{ops.Begin, ops.Vote, ops.Await}, awaited...)
+
 	// tellsEnd are the lines with which a client hears that what it holds has ended, or may have.
 	tellsEnd = append([]string{scenario.ToldLost}, tellsLoss...)
 
@@ -47,6 +53,7 @@ var (
 func (s *said) join(o said) {
 	s.Begins, s.Ends = s.Begins || o.Begins, s.Ends || o.Ends
 	s.Calls, s.AtOnce = s.Calls || o.Calls, s.AtOnce || o.AtOnce
+	s.Dated = s.Dated || o.Dated
 }
 
 func (s said) clashes(o said) bool {
@@ -54,22 +61,28 @@ func (s said) clashes(o said) bool {
 }
 
 // compares reports whether a judge may compare the order of two things of different clients, which
-// no client can tell. One of ours compares the delete of an ephemeral node by another client with
-// calls, such as those of its owner. One of the user may compare all changes, calls and returns.
+// no client can tell. One of the user may compare all changes, calls and returns.
 func (w *walk) compares(a trace.Thing, saidA said, b trace.Thing, saidB said) bool {
-	if a.Client == b.Client {
+	switch {
+	case a.Client == b.Client:
 		return false
+	case w.own:
+		return (saidA.Calls || changes(a)) && (saidB.Calls || changes(b))
+	case w.ordered && slices.ContainsFunc(a.Creates, func(parent string) bool {
+		return slices.Contains(b.Creates, parent)
+	}):
+		return true
 	}
-	if w.own {
-		return isEvent(a, saidA) && isEvent(b, saidB)
-	}
-	return a.Steals && saidB.Calls || b.Steals && saidA.Calls
+	return dates(a, saidB) || dates(b, saidA)
 }
 
-// isEvent reports whether a history has something of a thing.
-func isEvent(t trace.Thing, s said) bool {
-	return s.Calls || t.Own || t.Opaque || len(t.Writes)+len(t.Updates) > 0
-}
+// dates reports whether one of our judges may compare a thing with what the script of another
+// client says: the delete of an ephemeral node with calls, such as those of its owner, and any
+// change with those of dated kinds.
+func dates(t trace.Thing, s said) bool { return t.Steals && s.Calls || changes(t) && s.Dated }
+
+// changes reports whether a history has changes of a thing.
+func changes(t trace.Thing) bool { return t.Own || t.Opaque || len(t.Writes)+len(t.Updates) > 0 }
 
 // noteSaid notes what scripts have said behind the last event that was chosen. The events behind it
 // have come at once.
@@ -110,7 +123,7 @@ func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
 		s.Ends, s.Calls = true, w.own
 	case calls:
 		op, _, _ = strings.Cut(called, " ")
-		s.Calls = true
+		s.Calls, s.Dated = true, slices.Contains(dated, op)
 		s.Ends = w.all || slices.Contains(awaited, op) ||
 			slices.Contains(holdEnds, op) && (w.shared || w.holds[client] > 0)
 		w.open[trace.Said{Client: line.Client, Text: op}]++
@@ -125,6 +138,7 @@ func (w *walker) hear(line trace.Said, before map[trace.Said]int) (s said) {
 		before[call]--
 		s.AtOnce, s.Calls = before[call] < 0 || returns && w.cutOff[line.Client], true
 		delete(w.cutOff, line.Client)
+		s.Dated = slices.Contains(dated, call.Text)
 		begins := slices.Contains(holdBegins, op)
 		s.Begins = w.all || returns && (begins || slices.Contains(awaited, op))
 		s.Ends = op == ops.Hold || !returns && begins

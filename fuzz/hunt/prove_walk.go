@@ -28,6 +28,7 @@ type walk struct {
 	all     bool // each reply begins a hold, and each call ends one
 	shared  bool // goroutines of a client share what it holds, and speak in any order
 	own     bool // the judge is the user's
+	ordered bool // the judge compares the order of creates below one node
 
 	walkers []*walker  // none: nothing is left
 	filling sync.Mutex // of choices from a file

@@ -98,7 +98,8 @@ func (p *prover) plan(plan []fault.Fault) {
 func (p *prover) newTree(plan []fault.Fault, counts bool) *tree {
 	script := p.Scenario.Script
 	w := &walk{commute: p.commute, all: script.Servers > 1 || len(plan) == 0,
-		shared: script.Goroutines > 1, own: hasOwnJudge(p.Scenario.Workload)}
+		shared: script.Goroutines > 1, own: hasOwnJudge(p.Scenario.Workload),
+		ordered: slices.Contains(p.Scenario.Workload.Properties, linearizability.Order)}
 	w.walkers = []*walker{{walk: w}}
 	return &tree{walk: w, plan: plan, counts: counts,
 		requests: map[string]int{}, events: map[string]int{}, instants: map[time.Duration]bool{}}
