@@ -84,12 +84,11 @@ type Proof struct {
 
 // Prove plays every run of a small scenario, once for each class of runs with equal orders: every
 // order in which the requests of different clients reach the server, as far as a client or a judge
-// of the user can tell it, in which messages, ends of
-// dials, of pauses and of contexts reach one client, in which servers apply changes, and every plan
-// of at most b.Faults faults of one server. It ends early, without an error, at the first violation
-// or at a bound. It returns the result so far and the error of the context when ctx is done. It
-// tries all runs with fewer faults before one with more, so a violation has as few as possible; see
-// [Proof.Smallest].
+// can tell it, in which messages, ends of dials, of pauses and of contexts reach one client, in
+// which servers apply changes, and every plan of at most b.Faults faults of one server. It ends
+// early, without an error, at the first violation or at a bound. It returns the result so far and
+// the error of the context when ctx is done. It tries all runs with fewer faults before one with
+// more, so a violation has as few as possible; see [Proof.Smallest].
 //
 // Two clients are never held to be alike, so that only one of two runs in which they have changed
 // places would be played: their scripts differ in what they draw, and the code may compare names.
@@ -112,11 +111,14 @@ type Proof struct {
 //     of a barrier, and those of a call that is answered from memory, or returns after a loss of
 //     the client's own connection, and the begins and ends of others. Without a fault all orders
 //     of a begin and an end are tried.
-//   - The order of changes that no client can tell apart, of the begins of two calls and of the
-//     ends of two. The order of a request at the server and of the begin or end of another client's
-//     call, unless the request deletes an ephemeral node of another client. All these are tried if
-//     the judge is the user's, such as an invariant: [scenario.Workload] lists no Properties, or
-//     one that is none of package linearizability.
+//   - The order of changes that no client can tell apart, but for two creates below one node if
+//     order is judged. The order of the begins of two calls and of the ends of two. The order of a
+//     request at the server and of the begin or end of another client's call, unless the request
+//     deletes an ephemeral node of another client, or changes something and the call is one of a
+//     barrier or of a two-phase commit. All these are tried if the judge is the user's, such as an
+//     invariant: [scenario.Workload] lists no Properties, or one that is none of package
+//     linearizability.
+//   - What else happens when a client hears that it is connected.
 //   - Which server each client dials first. No server is behind while time passes.
 //   - The order of the names in a list of children.
 //   - Handshakes, pings and idle connections, which no fault strikes.

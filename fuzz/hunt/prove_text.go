@@ -41,7 +41,8 @@ func (p *Proof) String() string {
 		return fmt.Sprintf("not complete: so far only runs without faults, and not all of them "+
 			"(%d of an estimated %.0f), %s", p.Runs, p.Estimate, within)
 	case !p.Complete && p.calm:
-		within += "; it holds without faults"
+		within += fmt.Sprintf("; it holds without faults; of %d plans known so far %d were tried to "+
+			"their end", p.Plans, p.Tried)
 		fallthrough
 	case !p.Complete:
 		return fmt.Sprintf("not complete: %d of an estimated %.0f runs, %s", p.Runs, p.Estimate,
@@ -139,10 +140,11 @@ func (p *Proof) Scope() *Scope {
 		not("several servers")
 	}
 	if own {
-		not("other orders of the begins of sessions")
+		not("other orders of the begins of sessions, and of what else happens when a client hears " +
+			"that it is connected")
 	} else {
-		not("other orders of changes that no client can tell apart, of the begins of two calls, and of " +
-			"the ends of two")
+		not("other orders of changes that no client can tell apart, but for two creates below one node " +
+			"if order is judged, of the begins of two calls, and of the ends of two")
 	}
 	if servers <= 1 && faults > 0 && !own {
 		// Then it is not every order; see Prove.
@@ -174,7 +176,8 @@ func related(own bool) string {
 	if own {
 		return "it changes something"
 	}
-	return "it deletes an ephemeral node of another client"
+	return "it deletes an ephemeral node of another client, or changes something and the call is one of " +
+		"a barrier or of a two-phase commit"
 }
 
 // Alike reports whether two processes of several have the same to try.
