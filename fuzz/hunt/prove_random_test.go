@@ -15,7 +15,8 @@ import (
 // Steps of random scripts, and steps that show counts of children.
 var (
 	drawnSteps = []string{"get /x", "put /x", "get /dir", "put /dir", "list /dir", "create /dir/m",
-		"delete /dir/m", "number /dir/n-", "delete /dir/n-0000000000", "ephemeral /dir/m",
+		"delete /dir/m", "number /dir/n-", "delete /dir/n-0000000000", "create /dir/n-0000000000",
+		"number /dir/n-", "ephemeral /dir/m",
 		"watch /dir/m", "await /x", "hasty /dir/m", "pause", "lock /x", "unlock /x", "recall /x"}
 	countingSteps = []string{"stat /dir", "store /dir", "putter /dir"}
 	drawnFaults   = []string{"", "", "drop-request client=a request=%d", "cut client=a request=%d",
@@ -44,7 +45,8 @@ func drawTiny(t *testing.T, draw *rand.Rand, steps []string) (s scenario.Scenari
 }
 
 // TestRandomProofsShowAllThatEveryRunShows, of one server and of two, and with hidden counts of
-// children. A proof that holds all things of different clients to commute shows less.
+// children. What clients see is the same in a proof that does not try all orders of calls, as those
+// with a fault do not. A proof that holds all things of different clients to commute shows less.
 func TestRandomProofsShowAllThatEveryRunShows(t *testing.T) {
 	t.Parallel()
 	careless := func(a, b trace.Thing) bool { return a.Client != b.Client }
@@ -61,6 +63,7 @@ func TestRandomProofsShowAllThatEveryRunShows(t *testing.T) {
 		p := newProver(s)
 		p.Bounds.HideCounts, p.Counts, p.Bounds.Runs = hides, !hides, testrun.Pick(1000, 5000)
 		p.plan(s.Plan)
+		p.trees[0].all = p.trees[0].all && draw.IntN(2) == 0
 		got := everyClassOf(t, p, shown)
 		if !p.Complete || p.Classes == 0 {
 			continue // it takes too long, or its fault does not strike
