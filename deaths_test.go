@@ -38,6 +38,8 @@ func die() {
 		os.Exit(3)
 	case "log.Fatal":
 		log.Fatal("lost")
+	case "log.Fatal of a dial":
+		log.Fatal("lookup zk1.prod on 127.0.0.1:53: no such host")
 	case "a fatal error":
 		runtime.GOMAXPROCS(4) // the runtime sees only writes at the same time
 		m := map[int]int{}
@@ -212,7 +214,8 @@ func TestProcessesKeepNothing(t *testing.T) {
 		{"TestEarlyConnection", "x", "-zksim.clients=1", "nothing can be decided: a connection, or " +
 			"another channel or timer, that was made before the run, as by init, is used in it: "},
 		{"TestDeath", "os.Exit", "-test.v", "the process of the run ended: exit status 3\n" +
-			`.*to see it again: go test .* -zksim.replay=testdata/zksim/TestDeath/crash-\w+.yaml`},
+			`.*to see it again: go test .* -zksim.replay=testdata/zksim/TestDeath/crash-\w+.yaml -zksim.processes`},
+		{"TestDeath", "log.Fatal of a dial", "-test.v", "zksim go test runs such code"},
 	} {
 		_, text := testrun.Self(t, t.TempDir(), []string{deathVariable + "=" + c.death},
 			"-test.run=^"+c.test+"$", "-test.short", "-test.v", "-zksim.processes",

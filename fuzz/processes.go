@@ -28,7 +28,8 @@ func byProcesses(t TB) func(scenario.Scenario) (*scenario.Outcome, error) {
 		case bytes.Contains(died.said, []byte(outside)):
 			return nil, fmt.Errorf("%s: %w", madeBefore, err)
 		}
-		return nil, fmt.Errorf("%w\n%s", err, saveDeath(t, s))
+		return nil, fmt.Errorf("%w\n%s%s", err, saveDeath(t, s),
+			scenario.NetworkHint(string(died.said)))
 	}
 }
 

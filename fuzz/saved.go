@@ -75,6 +75,9 @@ func replayCommand(t TB, name string) string {
 	if flagServers.On() != nil {
 		flags = append(flags, "-zksim.servers="+flagServers.String())
 	}
+	if *flagProcesses {
+		flags = append(flags, "-zksim.processes")
+	}
 	return saved.TestOf(t.Name()).Command(flags...)
 }
 

@@ -45,6 +45,9 @@ func Test(t TB, w scenario.Workload) {
 	t.Helper()
 	defer ballast.Hold()()
 	w.Impl = cmp.Or(w.Impl, t.Name())
+	if *flagProcesses && flagServers.On() == nil {
+		w.Elsewhere = byProcesses(t)
+	}
 	if runTask(t, w) {
 		return
 	}
@@ -56,9 +59,6 @@ func Test(t TB, w scenario.Workload) {
 		t.Fatalf("zksim: %v", err)
 	}
 	defer logLeftNodes(t)
-	if *flagProcesses && flagServers.On() == nil {
-		w.Elsewhere = byProcesses(t)
-	}
 	if *flagReplay != "" {
 		replay(t, w)
 		return

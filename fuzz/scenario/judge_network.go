@@ -19,6 +19,15 @@ func overlayHint() string {
 	return "; zksim go test runs such code"
 }
 
+// NetworkHint says what to do with code that dials by itself, if the output of a process that has
+// ended tells of a server that was not found; else it is "".
+func NetworkHint(output string) string {
+	if sim.Overlaid || !noServer.MatchString(output) {
+		return ""
+	}
+	return "\nthe code seems to dial on the real network" + overlayHint()
+}
+
 // onNetwork names the place at which code under test uses the real network; "" if it does not.
 func onNetwork(stacks string) string {
 	var told []string
