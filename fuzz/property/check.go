@@ -2,6 +2,7 @@ package property
 
 import (
 	"fmt"
+	"os"
 	"reflect"
 	"runtime"
 	"slices"
@@ -37,6 +38,7 @@ func CheckServers(t rapid.TB, servers int, body func(rt *rapid.T, w *World)) {
 	if servers < 1 || servers > sim.MaxServers {
 		t.Fatalf("property: %d servers; expected 1 to %d", servers, sim.MaxServers)
 	}
+	os.Getenv("RAPID_CHECKS") // rapid has read it before go test notes what its cache depends on
 	defer ballast.Hold()()
 	defer keepNotes(t.Name())()
 	c := &checker{tb: t, name: t.Name(), body: body, servers: servers, now: time.Now}
