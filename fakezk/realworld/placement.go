@@ -24,9 +24,10 @@ import (
 // leader answers a sync of its own client at once, and may apply a change later than a follower
 // that has answered with it. Then the entry stays before the answer, and the sync does not count.
 //
-// For a guest the clock of an expiry is the last request of the session with its timeout. The
-// leader of an ensemble hears of requests at followers by and by, or late if the machine is busy,
-// so it may end a session before that. Then the entry stays before the answer, too.
+// For a guest the clock of an expiry is the last request of the session with its timeout. A busy
+// server may read the request late or never, and the leader of an ensemble hears of requests at
+// followers by and by, so it may end a session before that. Then the entry stays before the answer,
+// too.
 //
 // The last rule is not needed to find the place. If it does not hold, the log and the proxy
 // contradict each other.
@@ -57,8 +58,8 @@ func (x *exchanges) places(entries []proto.LogEntry, j *journal) ([]int, error) 
 		}
 		older := j.linesBefore(e.TimeMs)
 		ended := e.Op == proto.OpCloseSession && e.Cxid == 0
-		if ended && next < len(answers) && x.guest && x.ensemble {
-			older = min(older, latest[next]) // the leader had not heard of it
+		if ended && next < len(answers) && x.guest {
+			older = min(older, latest[next]) // the server had not heard of it
 		}
 		place = max(place, older)
 		if next < len(answers) && place > latest[next] {
