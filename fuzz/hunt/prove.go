@@ -111,13 +111,13 @@ type Proof struct {
 //     of a barrier, and those of a call that is answered from memory, or returns after a loss of
 //     the client's own connection, and the begins and ends of others. Without a fault all orders
 //     of a begin and an end are tried.
-//   - The order of changes that no client can tell apart, but for two creates below one node if
-//     order is judged. The order of the begins of two calls and of the ends of two. The order of a
-//     request at the server and of the begin or end of another client's call, unless the request
-//     deletes an ephemeral node of another client, or changes something and the call is one of a
-//     barrier or of a two-phase commit. All these are tried if the judge is the user's, such as an
-//     invariant: [scenario.Workload] lists no Properties, or one that is none of package
-//     linearizability.
+//   - The order of changes that no client can tell apart; two creates below one node come in both
+//     orders if order is judged. Which of two calls begins first, and which ends first, if neither
+//     ends before the other begins. Whether a request reaches the server before or after another
+//     client's call begins or ends; both are tried if the request deletes an ephemeral node of
+//     another client, or if it changes something and the call is one of a barrier or of a two-phase
+//     commit. All these are tried if the judge is the user's, such as an invariant:
+//     [scenario.Workload] lists no Properties, or one that is none of package linearizability.
 //   - What else happens when a client hears that it is connected.
 //   - Which server each client dials first. No server is behind while time passes.
 //   - The order of the names in a list of children.

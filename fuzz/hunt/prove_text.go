@@ -143,8 +143,9 @@ func (p *Proof) Scope() *Scope {
 		not("other orders of the begins of sessions, and of what else happens when a client hears " +
 			"that it is connected")
 	} else {
-		not("other orders of changes that no client can tell apart, but for two creates below one node " +
-			"if order is judged, of the begins of two calls, and of the ends of two")
+		not("other orders of changes that no client can tell apart; two creates below one node come in "+
+			"both orders where order is judged",
+			"which of two calls begins first, and which ends first, if neither ends before the other begins")
 	}
 	if servers <= 1 && faults > 0 && !own {
 		// Then it is not every order; see Prove.
@@ -161,22 +162,22 @@ func (p *Proof) Scope() *Scope {
 	}
 	not("other orders of the zxids of writes that commute, and of the ids of sessions",
 		"other orders of the names in a list of children",
-		"whether the server applies a request before or after a call of another client begins or ends, "+
-			"unless "+related(own),
+		"whether a request reaches the server before or after a call of another client begins or ends; "+
+			"tried for "+related(own),
 		"timers that end, and clocks that go on, while a message is under way",
-		fmt.Sprintf("the lengths of pauses and contexts of the script below %v: they take no time, and "+
-			"end in every order; those of a client come at most so far ahead of a message", sim.Lateness),
+		fmt.Sprintf("the lengths of pauses and contexts of the script below %[1]v: they take no time, and "+
+			"end in every order, but those of one client at most %[1]v ahead of a message", sim.Lateness),
 		"other orders of timers, of pauses and of sessions that end at one instant",
 		"other orders of the goroutines of one client", "other orders after the end of all scripts")
 	return s
 }
 
-// related says which requests have an order with calls of other clients.
+// related says for which requests both orders with the calls of other clients are tried.
 func related(own bool) string {
 	if own {
-		return "it changes something"
+		return "each change"
 	}
-	return "it deletes an ephemeral node of another client, or changes something and the call is one of " +
+	return "the delete of an ephemeral node of another client, and for each change if the call is one of " +
 		"a barrier or of a two-phase commit"
 }
 
