@@ -15,7 +15,12 @@ import (
 //		f.Fuzz(property.MakeFuzz(registers)) // registers is the body of a Check
 //	}
 //
-// Go's fuzzer makes a failure small and keeps it in testdata/fuzz, so rapid writes no fail file.
+// Call it with
+//
+//	go test -fuzz '^FuzzRegistration$' -fuzzminimizetime=10x
+//
+// Without that flag Go's fuzzer tries for a minute to make each input of interest smaller, and
+// nothing else meanwhile. It keeps a failure in testdata/fuzz, so rapid writes no fail file.
 // The check is skipped if there are too few bytes: a body needs some hundred, so let f.Add begin
 // with a few inputs of random bytes.
 func MakeFuzz(body func(rt *rapid.T, w *World)) func(*testing.T, []byte) {
