@@ -62,6 +62,17 @@ func (r *run) noteServersAtRest(ctx context.Context, last *atRest) (err error) {
 	})
 }
 
+// checkEnsemble returns an error if a server does not have the nodes of a run that has just begun:
+// then the servers know nothing of each other.
+func (s *servers) checkEnsemble(ctx context.Context, root guestRoot) error {
+	differs, err := s.divergence(ctx, root)
+	if err == nil && differs != "" {
+		err = fmt.Errorf("%s are not of one ensemble: at the beginning of the run, %s",
+			strings.Join(s.addresses(), ","), differs)
+	}
+	return err
+}
+
 // divergence says how the nodes of the clients differ at the servers of an ensemble, "" if they do
 // not, or if fewer than two servers answer. It looks several times, since a session may end
 // meanwhile.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -156,15 +157,33 @@ func TestNoLeaderIsToldWithTheServers(t *testing.T) {
 	check.Contains(t, fmt.Sprint(err), "no server of 127.0.0.1:1,127.0.0.1:2 leads")
 }
 
-// TestServersThatHaveDivergedAreNamed: two servers that know nothing of each other are taken for an
-// ensemble. Some servers of a real one can be like that for ever (ZOOKEEPER-5010).
+// moving is a server whose address becomes another one.
+type moving struct {
+	Server
+	next  string
+	moved atomic.Bool
+}
+
+func (m *moving) Address() string {
+	if m.moved.Load() {
+		return m.next
+	}
+	return m.Server.Address()
+}
+
+// TestServersThatHaveDivergedAreNamed: one of two addresses of a server becomes that of another
+// server. Some servers of a real ensemble can differ for ever (ZOOKEEPER-5010).
 func TestServersThatHaveDivergedAreNamed(t *testing.T) {
 	t.Parallel()
 	one, two := fakezk.Start(t), fakezk.Start(t)
 	const ours = "/ours"
+	var move func()
 	w := guestWorld(t, one, func(_ context.Context, c *Client) {
 		_, err := c.Conn().Create(ours, nil, 0, zk.WorldACL(zk.PermAll))
 		check.OK(t, err)
+		if move != nil {
+			move()
+		}
 	})
 	result, err := w.Run(t.Context())
 	check.OK(t, err)
@@ -173,11 +192,26 @@ func TestServersThatHaveDivergedAreNamed(t *testing.T) {
 	result, err = w.Run(t.Context())
 	check.OK(t, err)
 	check.Equal(t, result.Diverged, "", "two addresses of one server")
-	w.Servers[1] = At(two.Listen(t))
+	second := &moving{Server: w.Servers[0], next: two.Listen(t)}
+	w.Servers[1], move = second, func() { second.moved.Store(true) }
 	result, err = w.Run(t.Context())
 	check.OK(t, err)
 	check.Contains(t, result.Diverged, "server 1 has a node /, made at zxid ")
 	check.Contains(t, result.Diverged, ", that server 2 does not have")
+}
+
+// TestServersOfNoEnsembleAreRefused before a client begins, and the node of the run is deleted.
+func TestServersOfNoEnsembleAreRefused(t *testing.T) {
+	t.Parallel()
+	one, two := fakezk.Start(t), fakezk.Start(t)
+	w := guestWorld(t, one, func(context.Context, *Client) { t.Error("a client has begun") })
+	w.Servers = append(w.Servers, At(two.Listen(t)))
+	_, err := w.Run(t.Context())
+	check.Contains(t, fmt.Sprint(err), w.Servers[0].Address()+","+w.Servers[1].Address()+
+		" are not of one ensemble: at the beginning of the run, server 1 has a node /, made at zxid ")
+	for _, s := range []*fakezk.Server{one, two} {
+		check.Equal(t, len(s.Tree()), len(fakezk.Start(t).Tree()), "nodes that are left")
+	}
 }
 
 func TestDifferenceOfTwoServers(t *testing.T) {

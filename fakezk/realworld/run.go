@@ -101,7 +101,10 @@ func (r *run) prepare(ctx context.Context) (base int64, err error) {
 		return 0, reasonOf(ctx)
 	}
 	if r.world.guest() {
-		return 0, r.guest.createNodes()
+		if err := r.guest.createNodes(); err != nil {
+			return 0, err
+		}
+		return 0, r.servers.checkEnsemble(ctx, r.guest.root)
 	}
 	if err := r.servers.clean(ctx); err != nil {
 		return 0, fmt.Errorf("clean the server: %w", err)
