@@ -25,17 +25,13 @@ func byProcesses(t TB) func(scenario.Scenario) (*scenario.Outcome, error) {
 		switch {
 		case !errors.As(err, &died) || died.bySignal():
 			return o, err
-		case bytes.Contains(died.said, []byte(outside)):
+		case bytes.Contains(died.said, []byte(show.FromOutside)):
 			return nil, fmt.Errorf("%s: %w", madeBefore, err)
 		}
 		return nil, fmt.Errorf("%w\n%s%s", err, saveDeath(t, s),
 			scenario.NetworkHint(string(died.said)))
 	}
 }
-
-// outside ends what the runtime says of a channel or a timer that goroutines within and outside the
-// bubble of a run use. In a process with one run it was made before that.
-const outside = "from outside bubble"
 
 // madeBefore says in words what the runtime says of a channel.
 const madeBefore = "nothing can be decided: a connection, or another channel or timer, that was made " +

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -153,31 +154,34 @@ func (p *testPrograms) do(
 ) (show.Result, error) {
 	var result show.Result
 	var noise bytes.Buffer
-	run := func(flags ...string) (text []byte, ended, err error) {
+	run := func(flags ...string) ([]byte, error) {
 		cmd, err := p.taskFor(program, t, &task, flags...)
 		if err != nil {
-			return nil, err, err
+			return nil, err
 		}
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = p.In, &noise, &noise
 		if task.View.Step {
 			cmd.Stdout = p.Raw // it does not hold back the beginning of a line
 		}
-		ended = cmd.Run()
-		text, err = os.ReadFile(task.Result)
-		return text, ended, errors.Join(err, os.RemoveAll(task.Result))
+		ended := cmd.Run()
+		text, err := os.ReadFile(task.Result)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, notDone(t, ended, noise.String())
+		}
+		return text, errors.Join(err, os.RemoveAll(task.Result))
 	}
 	p.Progress.Clear()
-	text, ended, err := run()
-	if err != nil && strings.Contains(noise.String(), "from outside bubble") {
+	text, err := run()
+	if err != nil && strings.Contains(noise.String(), show.FromOutside) {
 		// A task of several runs, of code that keeps what it has dialed in the first.
 		noise.Reset()
-		text, ended, err = run("-zksim.processes")
+		text, err = run("-zksim.processes")
 	}
 	if p.Context.Err() != nil {
 		return result, p.Context.Err()
 	}
 	if err != nil {
-		return result, notDone(t, ended, noise.String())
+		return result, err
 	}
 	if err := json.Unmarshal(text, &result); err != nil || task.Out == "" || result.Error != "" {
 		return result, err

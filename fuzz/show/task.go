@@ -26,6 +26,10 @@ type Result struct {
 	Error      string // "" if the run was shown
 }
 
+// FromOutside is in what the runtime says of a channel or a timer that goroutines use both within
+// and outside the bubble of a run. In a process with one run it was made before that.
+const FromOutside = "from outside bubble"
+
 // taskVar is the variable of the environment with the task, as JSON.
 const taskVar = "ZKSIM_TASK"
 
