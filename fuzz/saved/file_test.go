@@ -143,10 +143,11 @@ var badFiles = []struct{ about, old, new, want string }{
 	{"no clients", "clients: 2\n", "", " clients is missing"},
 	{"no rounds", "rounds: 1\n", "", " rounds is missing"},
 	{"no expectation", "expect: violated\n", "", " expect is missing"},
-	{"unknown workload", ": lock", ": bolt", `1:11: unknown workload "bolt"; expected one of ` + kinds},
+	{"unknown workload", ": lock", ": bolt", `1:11: unknown workload "bolt"; expected one of ` + kinds +
+		own},
 	{"unknown implementation", ": zk.Lock", ": my.Lock",
 		`2:17: workload lock has no implementation "my.Lock" (did you mean zk.Lock?); expected one of ` +
-			`recipes.Lock, recipes.HerdLock, recipes.WriteLock, zk.Lock`},
+			`recipes.Lock, recipes.HerdLock, recipes.WriteLock, zk.Lock` + own},
 	{"workload is a number", ": lock", ": 5",
 		"1:11: workload: found a number; expected text in quotes"},
 	{"clients is text", "clients: 2", "clients: two",
@@ -228,6 +229,9 @@ var badFiles = []struct{ about, old, new, want string }{
 		` test is missing: package and tags go with it`},
 	{"huge", good, strings.Repeat("#", 1<<20), " 1048576 bytes; expected at most 16384"},
 }
+
+// own ends the error of a name that is not known.
+const own = "; code of your own is known to your own command or test alone"
 
 // kinds are those of the built-in workloads.
 const kinds = "lock, reentrant, rwlock, semaphore, multi-lock, revocable, queue, lock-queue, " +

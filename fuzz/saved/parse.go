@@ -110,11 +110,10 @@ func (p *parser) workload(
 	if !p.has(key) || strings.HasPrefix(err.Error(), "unknown workload") {
 		key = "workload"
 	}
-	err = p.wrong(key, "%v", err)
 	if test.Name != "" {
-		err = &ElsewhereError{test, err}
+		return w, &ElsewhereError{test, p.wrong(key, "%v", err)}
 	}
-	return w, err
+	return w, p.wrong(key, "%v; code of your own is known to your own command or test alone", err)
 }
 
 // script reads the size of the run. A number of 0 stands for a key that is missing.
