@@ -336,6 +336,9 @@ func (t *turns) describeEnd(d *trace.Thing, p *process) {
 func (t *turns) describeExpiry(d *trace.Thing, p *process) {
 	var does touches
 	there := t.ephemeralsOf(p)
+	for _, path := range there { // without a connection of p they may not have been noted
+		p.ephemerals[path] = true
+	}
 	for _, path := range slices.Sorted(maps.Keys(p.ephemerals)) {
 		if slices.Contains(there, path) {
 			does.change(path, parentOf(path))

@@ -56,6 +56,7 @@ type turns struct {
 	told      bool           // it knows what has become of the last turn
 
 	seen map[any]trace.Thing // in turns, and have not come
+	late map[any]trace.Thing // too late for the last turn
 }
 
 // thing is something that waits for its turn.
@@ -179,7 +180,7 @@ func (t *turns) idle() bool {
 	if !t.on() {
 		return true
 	}
-	open, _ := t.open()
+	open, _, _ := t.open()
 	return len(open) == 0 && !t.planned && t.agenda.Next() > t.agenda.Now()+Instant
 }
 
@@ -219,8 +220,8 @@ func (t *turns) applied() {
 // next chooses the thing that comes next, nil if there is none, or if the chooser ends the run.
 // held is until when a message is held, 0 if none is.
 func (t *turns) next() (next *thing, held time.Duration) {
-	open, held := t.open()
-	turn := trace.Turn{Time: t.agenda.Now(), Lost: t.lost(open), Said: t.inbox.takeSaid()}
+	open, late, held := t.open()
+	turn := trace.Turn{Time: t.agenda.Now(), Lost: t.lost(open, late), Said: t.inbox.takeSaid()}
 	healed := t.network.faults.Healed()
 	switch {
 	case len(open) > 0 && !healed:
@@ -256,12 +257,23 @@ func (t *turns) nextOf(open []*thing, turn trace.Turn) *thing {
 	return open[n]
 }
 
-// lost are the things of earlier turns that have not come and are not open any more.
-func (t *turns) lost(open []*thing) (list []trace.Thing) {
+// lost are the things of earlier turns that have not come and are not open any more, and those that
+// were too late for the last turn, and are gone.
+func (t *turns) lost(open, late []*thing) (list []trace.Thing) {
 	left := make(map[any]bool, len(open))
 	for _, w := range open {
 		left[w.key()] = true
 	}
+	now := make(map[any]trace.Thing, len(late))
+	for _, w := range late {
+		now[w.key()] = t.describe(w)
+	}
+	for key, thing := range t.late {
+		if _, still := now[key]; !still && !left[key] {
+			list = append(list, thing)
+		}
+	}
+	t.late = now
 	for key, thing := range t.seen {
 		if !left[key] {
 			list = append(list, thing)
@@ -296,9 +308,10 @@ func (t *turns) choose(turn trace.Turn) int {
 	return min(numbers[t.chosen-1], len(turn.Things)-1)
 }
 
-// open are the things that can come next, by the time when they are due, but for those that would
-// leave another one too far behind. held is until when a message is held, 0 if none is.
-func (t *turns) open() (list []*thing, held time.Duration) {
+// open returns a list of the things that can come next, by the time when they are due. Those that
+// would leave another one too far behind are late. held is until when a message is held, 0 if none
+// is.
+func (t *turns) open() (list, late []*thing, held time.Duration) {
 	t.waiting = slices.DeleteFunc(t.waiting, t.isOver)
 	for _, w := range t.waiting {
 		if w.apply == nil || t.comesNext(w.apply) {
@@ -319,9 +332,18 @@ func (t *turns) open() (list []*thing, held time.Duration) {
 		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.came, b.came))
 	})
 	first := slices.IndexFunc(list, func(w *thing) bool { return w.Kind != trace.Strikes })
-	return slices.DeleteFunc(list, func(w *thing) bool {
-		return w.Kind != trace.Strikes && w.due > list[first].due+Lateness
-	}), held
+	if first < 0 {
+		return list, nil, held
+	}
+	limit := list[first].due + Lateness
+	list = slices.DeleteFunc(list, func(w *thing) bool {
+		isLate := w.Kind != trace.Strikes && w.due > limit
+		if isLate {
+			late = append(late, w)
+		}
+		return isLate
+	})
+	return list, late, held
 }
 
 // comesAtOnce reports whether a thing is no matter of choice: nobody notices it.

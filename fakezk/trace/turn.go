@@ -13,7 +13,8 @@ type Turn struct {
 	// turn only tells what has become of the last one.
 	Things []Thing
 	// Lost are things of earlier turns that could have come before the last one, and cannot come
-	// now: what has come since has taken them away, or holds them.
+	// now: what has come since has taken them away, or holds them. Others were too late to be in
+	// the last turn, and were taken away.
 	Lost []Thing
 	// Said are the lines that scripts have written since the last turn, in any order.
 	Said []Said

@@ -203,7 +203,8 @@ func (w *walker) pauses() bool {
 }
 
 // noteLost sees to it that what the last event has taken away is tried before it. It is a race like
-// others, but of a thing that has not come.
+// others, but of a thing that has not come. What was too late for the choice can come behind other
+// things of the choice, so all of these are tried.
 func (w *walker) noteLost(lost []trace.Thing) {
 	c := w.steps[w.at-1].choice
 	if c.event < w.fresh || w.noLoss {
@@ -211,10 +212,9 @@ func (w *walker) noteLost(lost []trace.Thing) {
 	}
 	for _, thing := range lost {
 		at := slices.IndexFunc(c.things, thing.Same)
-		if at < 0 {
-			continue
+		if at >= 0 {
+			w.events[c.event].lost = append(w.events[c.event].lost, at)
 		}
-		w.events[c.event].lost = append(w.events[c.event].lost, at)
 		if w.at >= w.known { // else it is in the file that the choice is from
 			w.more = append(w.more, more{c, []int{at}})
 		}
