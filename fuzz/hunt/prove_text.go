@@ -150,7 +150,7 @@ func (p *Proof) Scope() *Scope {
 	if servers <= 1 && faults > 0 && !own {
 		// Then it is not every order; see Prove.
 		s.Tried[2] += ": without a fault all calls; with a fault calls of locks and other holds, of " +
-			"barriers, those answered from memory, and those behind a lost connection"
+			"barriers, those answered from memory, and those behind a loss of the client's own connection"
 		not("with a fault, both orders of other calls")
 	}
 	tried("each plan of faults with delays, too, once, as in a hunt")
