@@ -177,13 +177,11 @@ func TestServersThatHaveDivergedAreNamed(t *testing.T) {
 	t.Parallel()
 	one, two := fakezk.Start(t), fakezk.Start(t)
 	const ours = "/ours"
-	var move func()
+	move := func() {}
 	w := guestWorld(t, one, func(_ context.Context, c *Client) {
 		_, err := c.Conn().Create(ours, nil, 0, zk.WorldACL(zk.PermAll))
 		check.OK(t, err)
-		if move != nil {
-			move()
-		}
+		move()
 	})
 	result, err := w.Run(t.Context())
 	check.OK(t, err)

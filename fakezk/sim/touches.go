@@ -335,10 +335,7 @@ func (t *turns) describeEnd(d *trace.Thing, p *process) {
 // have gone before, only the deletes matter: behind that end they would fail.
 func (t *turns) describeExpiry(d *trace.Thing, p *process) {
 	var does touches
-	there := t.ephemeralsOf(p)
-	for _, path := range there { // without a connection of p they may not have been noted
-		p.ephemerals[path] = true
-	}
+	there := t.noteEphemeralsOf(p) // without a connection of p none may have been noted
 	for _, path := range slices.Sorted(maps.Keys(p.ephemerals)) {
 		if slices.Contains(there, path) {
 			does.change(path, parentOf(path))
@@ -351,10 +348,13 @@ func (t *turns) describeExpiry(d *trace.Thing, p *process) {
 	d.Updates = append(d.Updates, does.updates...)
 }
 
-// ephemeralsOf are the nodes that go with the sessions of a client.
-func (t *turns) ephemeralsOf(p *process) (paths []string) {
+// noteEphemeralsOf notes and returns the nodes that go with the sessions of a client.
+func (t *turns) noteEphemeralsOf(p *process) (paths []string) {
 	for session := range p.sessions {
 		paths = append(paths, t.engine.Store().Ephemerals(session)...)
+	}
+	for _, path := range paths {
+		p.ephemerals[path] = true
 	}
 	return paths
 }
@@ -365,9 +365,7 @@ func (t *turns) noteEphemerals() {
 		return
 	}
 	for _, l := range t.network.links {
-		for _, path := range t.ephemeralsOf(l.process) {
-			l.process.ephemerals[path] = true
-		}
+		t.noteEphemeralsOf(l.process)
 	}
 }
 
