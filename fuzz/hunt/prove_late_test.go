@@ -1,14 +1,12 @@
 package hunt
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
-	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // TestProofsTryWhatWasTooLate for each choice, and was then taken away: the end of a context, which
@@ -26,50 +24,26 @@ func TestProofsTryWhatWasTooLate(t *testing.T) {
 
 // tooLate is a scenario of three clients. After a pause a makes a node, with a context that may end
 // before the reply has come. Client b hears of the node, and reads another one. Client c writes
-// into that one.
+// into that one, of which the judge knows nothing.
 func tooLate(made, read string) scenario.Scenario {
-	s := tiny("", "", "")
-	s.Workload.Play = func(p *scenario.Player, _ scenario.Script) {
-		conn := p.Conn()
-		do := func(kind string, f func() (string, error)) {
-			_ = p.Do(kind, "", func(context.Context) (r linearizability.Result, err error) {
-				r.Output, err = f()
-				return r, err
-			})
+	s := rare([]any{code(makesInTime)}, []any{code(readsBehindIt)},
+		func(a, b []linearizability.Op) bool {
+			return a[0].Output == made && b[0].Output == read
+		})
+	s.Script.Clients = 3
+	two := s.Workload.Play
+	s.Workload.Play = func(p *scenario.Player, script scenario.Script) {
+		if p.Index() < 2 {
+			two(p, script)
+			return
 		}
-		switch p.Index() {
-		case 0:
-			p.Pause(95 * time.Millisecond)
-			do("make", func() (string, error) { return makesInTime(p) })
-		case 1:
-			do(ops.Read, func() (string, error) {
-				there, _, changed, err := conn.ExistsW("/e")
-				if err != nil || there {
-					return "too late to see it come", err
-				}
-				<-changed
-				return tinyStep(p, "get", "/x")
-			})
-		case 2:
-			_, _ = tinyStep(p, "put", "/x") // of which the judge knows nothing
-		}
-	}
-	s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
-		v := linearizability.Verdict{Property: linearizability.Safety}
-		of := map[string]linearizability.Op{}
-		for _, op := range e.History.Ops {
-			of[op.Kind] = op
-		}
-		if of["make"].OK() && of["make"].Output == made && of[ops.Read].OK() &&
-			of[ops.Read].Output == read {
-			v.Status, v.Summary = linearizability.Violated, "it"
-		}
-		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
+		_, _ = tinyStep(p, "put", "/x")
 	}
 	return s
 }
 
-func makesInTime(p *scenario.Player) (string, error) {
+func makesInTime(p *scenario.Player) string {
+	p.Pause(95 * time.Millisecond)
 	ctx, cancel := p.Within(p.Context(), 10*time.Millisecond)
 	defer cancel()
 	made := make(chan error, 1)
@@ -79,8 +53,24 @@ func makesInTime(p *scenario.Player) (string, error) {
 	}()
 	select {
 	case <-ctx.Done():
-		return "late", nil
+		return "late"
 	case err := <-made:
-		return "made", err
+		if err != nil {
+			return err.Error()
+		}
+		return "made"
 	}
+}
+
+func readsBehindIt(p *scenario.Player) string {
+	there, _, changed, err := p.Conn().ExistsW("/e")
+	if err != nil || there {
+		return "too late to see it come"
+	}
+	<-changed
+	value, err := tinyStep(p, "get", "/x")
+	if err != nil {
+		return err.Error()
+	}
+	return value
 }
